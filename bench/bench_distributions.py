@@ -15,7 +15,7 @@ STET = ROOT.parent / "build" / "release" / "bin" / "stet"
 # What vLLM captures CUDA graphs for, and what it pads tokens to on a TPU, unless told otherwise; AlphaFold 3's default buckets.
 VLLM = [1, 2, 4] + list(range(8, 256, 8)) + list(range(256, 513, 16))
 VLLM_TPU = [16 << k for k in range(20)]
-ALPHAFOLD = [256, 512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 3584, 4096, 4608, 5120]
+ALPHAFOLD = [128, 256, 384, 512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 3584, 4096, 4608, 5120]
 
 
 def read(name):

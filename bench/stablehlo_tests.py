@@ -21,7 +21,10 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHECK = re.compile(r"""(?mx)^\s*(?:stablehlo\.custom_call\s*@check\.(?P<call>expect_\w+)\(\s*(?P<a>%[\w\#]+)\s*,\s*(?P<b>%[\w\#]+)\s*\)[^:\n]*:\s*\((?P<types>.*)\)\s*->.*
     |check\.(?P<op>expect_(?:almost_)?eq|expect_close)\s+(?P<c>%[\w\#]+)\s*,\s*(?P<d>%[\w\#]+)[^:\n]*:\s*(?P<type>.*)
-    |check\.(?P<const>expect_(?:almost_)?eq_const)\s+(?P<e>%[\w\#]+)\s*,\s*(?P<value>dense<[^>]*>)(?:\s*,\s*tolerance\s*=\s*(?P<near>\S+))?\s*:\s*(?P<of>[^,\n]*?)(?:,\s*tolerance\s*=\s*(?P<near_>\S+).*)?)$""")
+    |check\.(?P<const>expect_(?:almost_)?eq_const)\s+(?P<e>%[\w\#]+)\s*,\s*(?P<value>dense<[^>]*>)(?:\s*,\s*tolerance\s*=\s*(?P<near>\S+))?\s*:\s*(?P<of>[^,{\n]*?)\s*(?:[,{]\s*tolerance\s*=\s*(?P<near_>\S+).*)?)\s*(?://.*)?$""")
+# The interpreter's own operation that runs functions on several devices: replicas, each with its partitions.
+PARALLEL = re.compile(r"""(?sx)(?P<results>%\w+)(?::\d+)?\s*=\s*"interpreter\.run_parallel"\((?P<operands>[^)]*)\)\s*\{\s*
+    programs\s*=\s*\[(?P<programs>.*?\])\s*\]\s*\}\s*:\s*\((?P<types>[^)]*)\)\s*->\s*\((?P<outs>[^)]*)\)""")
 FLOATS = {"f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2",
           "f8E4M3B11FNUZ": "float8_e4m3b11fnuz", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2FNUZ": "float8_e5m2fnuz",
           "f8E4M3": "float8_e4m3", "f8E3M4": "float8_e3m4", "f8E8M0FNU": "float8_e8m0fnu", "f4E2M1FN": "float4_e2m1fn"}
@@ -54,7 +57,7 @@ def split_types(text):
         if c == "," and not depth:
             out.append(text[start:i].strip())
             start = i + 1
-    return out
+    return [t for t in out if t]
 
 
 def program(text, name, begin, body, end):
@@ -89,14 +92,72 @@ def program(text, name, begin, body, end):
     return rest, [(t, rule) for (t, _), rule in zip(types, rules)]
 
 
+class Replicas:
+    """A function that the interpreter runs on several replicas, as a program for a compiler, and one without devices that
+    gives the arguments and what is expected of some results."""
+
+    def __init__(self, text, begin, body, end, match):
+        rows = re.findall(r"\[([^\]]*)\]", "[" + match["programs"].lstrip("["))
+        names = {name.strip() for row in rows for name in row.split(",")}
+        if len(names) != 1 or any("," in row for row in rows):
+            raise ValueError("several functions, or partitions with arguments of their own")
+        self.count, called = len(rows), names.pop()[1:]
+        self.types, self.outs = split_types(match["types"]), split_types(match["outs"])
+        values, types, self.checks = [v.strip() for v in match["operands"].split(",") if v.strip()], list(self.types), []
+        inside = text[body:end].replace(match[0], "")
+
+        def take(m):
+            self.checks.append((int(m["e"].partition("#")[2] or 0), m["of"].strip(), (m["const"], NEAR)))
+            values.append(f"%expected_{len(values)}")
+            types.append(m["of"].strip())
+            return f"\n    {values[-1]} = stablehlo.constant {m['value']} : {types[-1]}"
+
+        inside = CHECK.sub(take, inside)
+        if "check." in inside or "token" in match[0] or not self.checks:
+            raise ValueError("not a program that returns arrays")
+        inside = re.sub(r"(?m)^\s*(func\.)?return\b.*$", f"    func.return {', '.join(values)} : {', '.join(types)}", inside)
+        self.given = f"func.func public @main() -> ({', '.join(types)}) {inside}"
+        self.program = re.sub(rf"func\.func\s+(public\s+|private\s+)?@{called}\b", "func.func public @main", text[:begin] + text[end:])
+
+
+def size_of(types):
+    return sum(size * count for _, size, count in map(bytes_of, types))
+
+
+def run_replicas(stet_eval, replicas, scratch):
+    """The results that are checked and what is expected of them, one pair after the other."""
+    given = on_backend(stet_eval, replicas.given, scratch)
+    arguments, expected = given[:size_of(replicas.types)], given[size_of(replicas.types):]
+    got, pairs, at = on_backend(stet_eval, replicas.program, scratch, arguments, replicas.count), b"", 0
+    for number, type_, _ in replicas.checks:
+        start, size = size_of(replicas.outs[:number]), size_of([type_])
+        pairs += got[start:start + size] + expected[at:at + size]
+        at += size
+    return pairs
+
+
+def replicas(text, begin, body, end):
+    """Replicas of a function that uses run_parallel; None if it does not, or if they are no program for a compiler."""
+    match = PARALLEL.search(text[body:end])
+    try:
+        return match and Replicas(text, begin, body, end, match)
+    except ValueError:
+        return None
+
+
 def programs(file):
-    """(name, text or None, checks) of each checked function of a file."""
+    """(name, text or None, checks) of each checked function of a file; Replicas have themselves as the text."""
     for part in re.split(r"(?m)^// -----.*$", file.read_text()):
-        part = re.sub(r"(?m)^\s*//.*$", "", part)
-        for name, begin, body, end in functions(part):
-            if "check.expect" not in part[body:end]:
-                continue
-            made = program(part, name, begin, body, end)
+        whole = re.sub(r"(?m)^\s*//.*$", "", part)
+        checked = [f for f in functions(whole) if "check.expect" in whole[f[2]:f[3]]]
+        for n, (name, begin, body, end) in enumerate(checked):
+            part, shift = whole, 0
+            for _, other, _, last in reversed(checked[:n] + checked[n + 1:]):  # only the compiler's operations
+                part = part[:other] + part[last:]
+                shift += last - other if last <= begin else 0
+            begin, body, end = begin - shift, body - shift, end - shift
+            several = replicas(part, begin, body, end)
+            made = (several, [(t, rule) for _, t, rule in several.checks]) if several else program(part, name, begin, body, end)
             yield f"{file.name}:{name}" if name != "main" else file.name, *(made or (None, None))
 
 
@@ -156,10 +217,11 @@ def judge(raw, checks):
     return None if at == len(raw) else "more bytes than expected"
 
 
-def on_backend(stet_eval, text, scratch):
+def on_backend(stet_eval, text, scratch, arguments=b"", count=1):
     (scratch / "p.mlir").write_text(text)
-    (scratch / "in").write_bytes(b"")
-    done = subprocess.run([stet_eval, scratch / "p.mlir", scratch / "in", scratch / "out"], capture_output=True, text=True, timeout=120)
+    (scratch / "in").write_bytes(arguments)
+    done = subprocess.run([stet_eval, scratch / "p.mlir", scratch / "in", scratch / "out", "--replicas", str(count)],
+                          capture_output=True, text=True, timeout=120)
     if done.returncode:
         raise ValueError((done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1])
     return (scratch / "out").read_bytes()
@@ -231,9 +293,10 @@ def main():
                 key = f"{file.parent.name}/{name}"
                 seen[key] += 1
                 key += f"#{seen[key]}" if seen[key] > 1 else ""
-                why = outcome(lambda t=text: on_backend(args.eval, t, pathlib.Path(scratch)), checks) if text else "not a program of one device without arguments"
+                run = run_replicas if isinstance(text, Replicas) else on_backend
+                why = outcome(lambda r=run, t=text: r(args.eval, t, pathlib.Path(scratch)), checks) if text else "not a program for a compiler"
                 there = None
-                if text and (args.all_xla or (why and not args.no_xla)):
+                if isinstance(text, str) and (args.all_xla or (why and not args.no_xla)):
                     there = outcome(lambda t=text: xla(t), checks) or "as expected"
                 found[key] = {"here": why or "as expected", "xla": there}
                 if why:

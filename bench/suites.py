@@ -2,7 +2,8 @@
 
 usage: suites.py NAME=CHECKOUT … [--python=P] [--seed=N] [--most=N] [--side=both|strict] [--json=FILE]
 
-NAME is one of the suites below; CHECKOUT is a checkout of its project, or the folder of an installed mujoco/mjx.
+NAME is one of the suites below; CHECKOUT is a checkout of its project. MJX's tests are those of the installed
+mujoco-mjx, from any folder.
 The Python needs JAX, pytest and what the project's tests import. A seeded sample of each suite is run, the same on
 both sides. Prints one line a suite, then the tests that pass on XLA's CPU and not here, each with its reason.
 """
@@ -22,7 +23,7 @@ SUITES = {
     "diffrax": ["test"],
     "blackjax": ["tests"],
     "brax": ["brax"],
-    "mjx": ["_src"],
+    "mjx": ["--pyargs", "mujoco.mjx._src"],
     "jaxopt": ["tests"],
 }
 

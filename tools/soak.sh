@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The long soak over the fake plugin, through the layer: plain, AddressSanitizer, ThreadSanitizer.
 # usage: soak.sh [PRESET…]      release, asan and tsan unless said
-# SOAK_EXECUTES, SOAK_COMPILES, SOAK_THREADS, SOAK_FORKS, SOAK_LIFTS: 1e7, 1e4, 64, 200, 100000
-# unless said.
+# SOAK_EXECUTES, SOAK_COMPILES, SOAK_THREADS, SOAK_FORKS, SOAK_LIFTS, SOAK_STORMS: 1e7, 1e4, 64, 200,
+# 100000, 200 unless said.
 # Then a zoo of hostile Python objects, under every Python here and in STET_TEST_PYTHONS: SOAK_ZOO (2000) compiles with a
 # fresh seed, which it prints. For release also jobs of several processes in their long form (tests/pod).
 set -euo pipefail
@@ -13,7 +13,7 @@ presets=("$@")
 for preset in "${presets[@]}"; do
     cmake --preset "$preset" >/dev/null
     cmake --build --preset "$preset" --target soak journal_dump fake_pjrt guest_driver \
-        stet_plugin stet_preload test_lift_random >/dev/null
+        stet_plugin stet_preload stet_cpu test_lift_random lift_storm >/dev/null
     for way in plugin preload store; do
         printf '%-8s %-8s ' "$preset" "$way"
         tests/soak/through.sh $way "build/$preset/bin" "build/$preset/lib" \
@@ -24,10 +24,13 @@ for preset in "${presets[@]}"; do
     seed=$RANDOM
     echo "$preset lifted programs, seed $seed"
     STET_LIFT_PROGRAMS="${SOAK_LIFTS:-100000}" STET_LIFT_SEED=$seed "build/$preset/bin/test_lift_random"
+    echo "$preset threads that lift, seed $seed"
+    STET_LIFT=1 STET_STORE="$PWD/build/$preset/storm/store" STET_DIR="$PWD/build/$preset/storm/run" \
+        STET_PLUGIN="$PWD/build/$preset/lib/libstet_cpu.so" LAYER="$PWD/build/$preset/lib/libstet_plugin.so" \
+        "build/$preset/bin/lift_storm" "${SOAK_STORMS:-200}" $seed
     [[ $preset != tsan ]] || continue # Python is not built for it
     if [[ $preset == release ]]; then
         cmake --build --preset release --target stet stet_cpu >/dev/null
-        python3 tests/lift/test_lift_libraries.py build/release build/env/jax/bin/python
         VALUES=50 AGAIN=50 python3 tests/lift/test_lift_jax.py build/release build/env/jax/bin/python
         VALUES=50 python3 tests/lift/test_lift_devices.py build/release build/env/jax/bin/python
         for device in xla tpu; do

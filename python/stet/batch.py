@@ -83,12 +83,16 @@ class _Arguments:
 # ---- trees ----
 
 
+def _is_array(value):
+    return hasattr(value, "shape") or hasattr(value, "__dlpack__")
+
+
 def _is_row_list(value):
     """Rows: a list of arrays, or of lists of numbers."""
     if type(value) is np.ndarray or not isinstance(value, (list, tuple)) or not value:
         return False
     first = value[0]
-    return hasattr(first, "shape") or hasattr(first, "__dlpack__") or (
+    return _is_array(first) or (
         isinstance(first, (list, tuple)) and (not first or isinstance(first[0], (int, float))))
 
 
@@ -124,9 +128,11 @@ class _Node:
 
 
 class Canonical:
-    """Callable: a batch in, a canonical batch out. `canonical()` puts one around a loader."""
+    """Callable: a batch in, a canonical batch out. `canonical()` puts one around a loader. `names` are those of the
+    parts of a batch that is a tuple or a list."""
 
-    def __init__(self, spec, mask=None, optional=()):
+    def __init__(self, spec, mask=None, optional=(), names=()):
+        self.names = tuple(names)
         self.arguments, self.mask, self.masks = _Arguments(spec), dict(mask or {}), {}
         self.masked = set(self.mask.values())
         for name, of in self.mask.items():
@@ -144,6 +150,9 @@ class Canonical:
         self.simple = {last: found[0][1] for last, found in self.arguments.by_last.items()
                        if len(found) == 1 and found[0][1] and last not in self.masked | self.mask.keys() | may_be_none}
         self.may_be_none = may_be_none
+        for name in (*self.mask, *may_be_none) if self.names else ():
+            if name not in self.names:
+                raise ValueError(f"names has no {name}: its place in names is its place in a batch")
         # A dict of plain arrays is the common case: nothing is absent, and nothing else is made.
         self.is_plain = not self.mask and not self.optional
 
@@ -158,13 +167,26 @@ class Canonical:
                 return out
         if _fields(batch) is not None:
             return self._tree(batch, place)
-        if isinstance(batch, (list, tuple)) and not _is_row_list(batch):
-            return type(batch)(self(part, place + (str(i),)) if self._is_tree(part) else part for i, part in enumerate(batch))
-        raise TypeError(f"a batch is a mapping of names to arrays, or a list of such; this is {type(batch).__name__}")
+        if isinstance(batch, (list, tuple)):
+            if self.names and not place:
+                return self._parts(batch)
+            if not any(_is_array(part) for part in batch) and not _is_row_list(batch):
+                return type(batch)(self(part, place + (str(i),)) if self._is_tree(part) else part for i, part in enumerate(batch))
+        elif len(self.names) == 1 and _is_array(batch):
+            return self._parts([batch])[0]
+        raise TypeError("a batch is a mapping of names to arrays, or a list of such; names= gives names to the parts of a tuple; "
+                        f"this is {type(batch).__name__}")
 
     @staticmethod
     def _is_tree(value):
         return isinstance(value, (list, tuple)) or _fields(value) is not None
+
+    def _parts(self, batch):
+        """A tuple or a list whose parts have names. Masks and absent arrays get the places of their names."""
+        if len(batch) > len(self.names):
+            raise ValueError(f"a batch has {len(batch)} parts, and names has {len(self.names)}")
+        out = self._tree(dict(zip(self.names, batch)), ())
+        return type(batch)(out[name] for name in self.names if name in out)
 
     def _tree(self, batch, place):
         nodes, present = [], set()
@@ -257,13 +279,24 @@ def _filled(spec, fill):
     return spec
 
 
-def canonical(loader, contract=None, *, spec=None, function=None, mask=None, optional=(), fill=None):
+def _renamed(spec, names):
+    """The spec by the names that a batch has."""
+    for name, argument in names.items():
+        if argument not in spec:
+            raise ValueError(f"names {name}: there is no argument {argument}")
+    rest = {name: leaf for name, leaf in spec.items() if name not in names.values()}
+    return {**rest, **{name: spec[argument] for name, argument in names.items()}}
+
+
+def canonical(loader, contract=None, *, spec=None, function=None, names=(), mask=None, optional=(), fill=None):
     """`loader` with batches that keep the contract: each array is padded to the smallest size that is allowed, and has
     the dtype that is allowed. An array that keeps it already is passed on as it is.
 
     contract  the file; or
     spec      name -> Leaf(dtype, dims, fill)
     function  the function of the contract whose arguments are meant
+    names     what the parts of a batch are called: a tuple, for batches that are tuples or lists of arrays; or a mapping,
+              name in a batch -> name in the contract
     mask      name of a mask -> name of the argument whose real elements it marks
     optional  names that a batch may lack (or have as None): they become zeros
     fill      name -> what its padding is filled with, if not zeros
@@ -272,4 +305,6 @@ def canonical(loader, contract=None, *, spec=None, function=None, mask=None, opt
         raise TypeError("give contract= or spec=")
     if spec is None:
         spec = from_contract(contract, function)
-    return _Loader(loader, Canonical(_filled(spec, fill or {}), mask, optional))
+    if isinstance(names, dict):
+        spec, names = _renamed(spec, names), ()
+    return _Loader(loader, Canonical(_filled(spec, fill or {}), mask, optional, names))

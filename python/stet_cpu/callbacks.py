@@ -5,6 +5,7 @@ backend and those that XLA's own CPU client runs."""
 
 import ctypes
 import itertools
+import threading
 import traceback
 
 import numpy as np
@@ -12,9 +13,11 @@ import numpy as np
 TARGET = "stet_python_callback"
 TOKEN = 17
 INTERNAL = 13
+INSTANTIATE = 0  # the stage when a program is loaded
 
 _numbers = itertools.count(1)
-_callbacks = {}  # by number
+_callbacks = {}  # by number: the callback, and how many programs and Registered objects use it
+_lock = threading.RLock()  # a Registered object may be collected while it is held
 
 
 class Span(ctypes.Structure):
@@ -45,9 +48,15 @@ class ErrorArgs(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("message", ctypes.c_char_p), ("code", ctypes.c_int)]
 
 
+class StateArgs(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("context", ctypes.c_void_p), ("stage", ctypes.c_int),
+                ("type_id", ctypes.POINTER(ctypes.c_int64)), ("state", ctypes.c_void_p)]
+
+
 class Api(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("version", ctypes.c_char * 24),
-                ("internal", ctypes.c_void_p), ("error_create", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(ErrorArgs)))]
+                ("internal", ctypes.c_void_p), ("error_create", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(ErrorArgs))),
+                ("others", ctypes.c_void_p * 6), ("state_set", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(StateArgs)))]
 
 
 class Version(ctypes.Structure):
@@ -96,8 +105,44 @@ def array_of(buffer):
     return np.frombuffer((ctypes.c_char * size).from_address(buffer.data), dtype).reshape(shape)
 
 
+def use(number, change):
+    """Counts a use of a callback, or its end."""
+    with _lock:
+        callback, uses = _callbacks[number]
+        if uses + change:
+            _callbacks[number] = callback, uses + change
+        else:
+            del _callbacks[number]
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def drop(number):
+    """A program that used the callback is gone."""
+    use(number, -1)
+
+
+class TypeInfo(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+# What a loaded program keeps of a call: the number of its callback, not 0.
+TYPE = "stet_python_callback_use"
+type_id = ctypes.c_int64(0)
+type_info = TypeInfo(ctypes.sizeof(TypeInfo), None, ctypes.cast(drop, ctypes.c_void_p))
+
+
+def keep(frame):
+    """JAX may drop the program while launches of it wait, and the Registered object with it."""
+    number = frame.attrs.at[0].contents.value[0]
+    use(number, 1)
+    error = frame.api.contents.state_set(StateArgs(ctypes.sizeof(StateArgs), None, frame.context, INSTANTIATE, ctypes.pointer(type_id), number))
+    if error:
+        use(number, -1)
+    return error
+
+
 def run(frame):
-    callback = _callbacks[frame.attrs.at[0].contents.value[0]]
+    callback, _ = _callbacks[frame.attrs.at[0].contents.value[0]]
     args = [array_of(frame.args.at[i].contents) for i in range(frame.args.size)]
     args = [None if a is None else a.copy() for a in args]  # the memory is the program's
     results = callback(*args)
@@ -109,36 +154,39 @@ def run(frame):
 
 @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Frame))
 def handler(pointer):
+    """Of both stages."""
     frame = pointer.contents
     if frame.extension and frame.extension.contents.type == 1:  # asks only for the version
         version = frame.extension.contents.metadata.contents.version
         version.major, version.minor = 0, 1
         return None
     try:
-        run(frame)
+        return (keep if frame.stage == INSTANTIATE else run)(frame)
     except BaseException:
         text = "CpuCallback error calling callback: " + traceback.format_exc()
         args = ErrorArgs(ctypes.sizeof(ErrorArgs), None, text.encode(errors="replace"), INTERNAL)
         return frame.api.contents.error_create(args)
-    return None
 
 
 class Registered:
-    """Keeps a callback callable by its number, as long as this object lives."""
+    """Keeps a callback callable by its number, as long as this object or a program that calls it lives."""
 
     def __init__(self, callback):
         self.number = next(_numbers)
-        _callbacks[self.number] = callback
+        _callbacks[self.number] = callback, 1
 
     def __del__(self):
-        _callbacks.pop(self.number, None)
+        use(self.number, -1)
 
 
-def address():
-    return ctypes.cast(handler, ctypes.c_void_p).value
-
-
-def capsule():
+def capsule(address, name=b"xla._CUSTOM_CALL_TARGET"):
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(address(), b"xla._CUSTOM_CALL_TARGET", None)
+    return new(address, name, None)
+
+
+def register(function, type_):
+    """`function(name, stages)` and `type_(name, type)` register with XLA and the backend."""
+    stage = capsule(ctypes.cast(handler, ctypes.c_void_p).value)
+    type_(TYPE, {"type_id": capsule(ctypes.addressof(type_id)), "type_info": capsule(ctypes.addressof(type_info))})
+    function(TARGET, {"instantiate": stage, "execute": stage})

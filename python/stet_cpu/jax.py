@@ -49,6 +49,7 @@ def after_mlir(module):
     """jax._src.interpreters.mlir: donation, and one table of lowerings for both, so that what is
     registered for a TPU later is in it, too."""
     if posing():
+        posing().after_mlir(module)
         return
     rules = module._platform_specific_lowerings
     if rules["stet"] is rules["tpu"]:

@@ -5,8 +5,10 @@ Code that branches on the platform's name takes the way that it takes on XLA's C
 names that they do not know, jax_platform_name=cpu, jax.devices("cpu")."""
 
 import functools
+import inspect
 import os
 import re
+import threading
 
 import numpy as np
 
@@ -62,8 +64,41 @@ def register_functions(client, backend):
 
     client.register_custom_call_handler("cpu", function)
     client.register_custom_type_handler("cpu", type_)
-    backend.register_function(callbacks.TARGET, {"execute": callbacks.address()})
-    client._xla.register_custom_call_target(callbacks.TARGET, {"execute": callbacks.capsule()}, "Host", 1)
+    callbacks.register(functools.partial(function, platform="Host", api_version=1), type_)
+
+
+class Contexts:
+    """MLIR contexts for JAX's lowerings, each used several times by its thread.
+
+    JAX makes one for each program and loads all dialects into it, which takes a third of the processor time of a
+    test that compiles small programs. A context keeps the constants of its programs, so it is not used for long."""
+
+    USES = 16
+
+    def __init__(self, make):
+        self.make, self.own = make, threading.local()
+
+    def take(self):
+        left, context = getattr(self.own, "state", (0, None))
+        if not left:
+            left, context = self.USES, self.make()
+        self.own.state = left - 1, context
+        return context
+
+
+def after_mlir(module):
+    """jax._src.interpreters.mlir: the context of a program's lowering comes from Contexts."""
+    contexts = Contexts(module.make_ir_context)
+    begin = module.ModuleContext.__init__
+    if getattr(begin, "of_stet", False) or "context" not in inspect.signature(begin).parameters:
+        return
+
+    @functools.wraps(begin)
+    def init(self, *args, context=None, **options):
+        begin(self, *args, context=context or contexts.take(), **options)
+
+    init.of_stet = True
+    module.ModuleContext.__init__ = init
 
 
 class CallbackTarget:

@@ -4,7 +4,7 @@
 
 #include "backend/graph.h"
 
-enum { STET_CG_INS = 224, STET_CG_SLOTS = 160, STET_GROUP_NODES = 32 };
+enum { STET_CG_INS = 224, STET_CG_SLOTS = 160, STET_GROUP_NODES = 96 };
 
 struct stet_cg_reg {
     uint8_t bytes;

@@ -75,13 +75,19 @@ static enum stet_rc too_large(struct emitter *e)
 }
 
 /* A tiny program in a loop is prepared before the loop. */
-static enum stet_rc make_tiny(struct emitter *e, struct stet_step *t)
+static enum stet_rc make_tiny(struct emitter *e, struct stet_step *t,
+                              const struct stet_tile_prog *prog, uint64_t elements,
+                              const struct stet_reduce *reduce)
 {
     struct stet_tiny *s = STET_NEW(e->l->arena, struct stet_tiny);
 
     if (!s)
         return stet_lower_memory(e->l);
-    *s = (struct stet_tiny){t->tile.prog, (uint32_t)t->tile.elements, t->first, 0, 0, e->tiny};
+    *s = (struct stet_tiny){.prog = prog,
+                            .elements = (uint32_t)elements,
+                            .first = t->first,
+                            .reduce = reduce,
+                            .next = e->tiny};
     e->tiny = s;
     t->kind = STET_STEP_TINY;
     t->tiny = s;
@@ -110,7 +116,9 @@ static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_
     t->tile.grain = (uint64_t)prog->tile * ((16384 + prog->tile - 1) / prog->tile);
     for (uint32_t i = 0; i < e->g->slot_count; i++)
         ref_value(e, e->g->slots[i]);
-    return e->loops && stet_tiny_fits(prog, g->elements) ? make_tiny(e, t) : STET_OK;
+    if (e->loops && stet_tiny_fits(prog, g->elements))
+        return make_tiny(e, t, prog, g->elements, NULL);
+    return STET_OK;
 }
 
 enum { CHUNK = 16384, CHUNKS = 16 };
@@ -177,10 +185,18 @@ static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct ste
             return STET_NO_MEMORY;
         ref(e, b);
     }
+    if (e->loops && stet_tiny_reduces(r))
+        return make_tiny(e, t, r->prog, (uint64_t)(r->kept * r->folded), r);
     return STET_OK;
 }
 
 /* ---- calls ---- */
+
+static void ready_moves(struct stet_copy *c)
+{
+    for (uint32_t i = 0; i < c->move_count; i++)
+        stet_backend_move_ready(&c->moves[i]);
+}
 
 static enum stet_rc call_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
@@ -189,6 +205,8 @@ static enum stet_rc call_step(struct emitter *e, struct stepper *s, struct stet_
 
     if (!t)
         return stet_lower_memory(e->l);
+    if (n->kernel == &stet_kernel_copy)
+        ready_moves(n->params);
     t->kernel.run = n->kernel->run;
     t->kernel.params = n->params;
     for (uint32_t i = 0; i < n->in_count; i++)
@@ -256,6 +274,7 @@ static enum stet_rc view_step(struct emitter *e, struct stepper *s, struct stet_
     memcpy(c->moves->dims, n->map.dims, sizeof c->moves->dims);
     memcpy(c->moves->from_strides, n->map.strides, sizeof c->moves->from_strides);
     stet_graph_dense_strides(&n->out[0]->shape, c->moves->to_strides);
+    ready_moves(c);
     t->kernel.run = stet_kernel_copy.run;
     t->kernel.params = c;
     ref_value(e, n->in[0]);

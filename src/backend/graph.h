@@ -102,7 +102,7 @@ struct stet_gblock {
 /* What runs as one step. Nodes in order; only one unless it is EW or a REDUCE with its
  * producers. */
 struct stet_graph_group {
-    struct stet_gnode *nodes[32]; /* STET_GROUP_NODES, latest first */
+    struct stet_gnode *nodes[96]; /* STET_GROUP_NODES, latest first */
     uint32_t node_count;
     struct stet_graph_group *next;
     uint32_t position; /* in the block: the order of its last node */
@@ -127,6 +127,7 @@ struct stet_lower {
     struct stet_lowered *maps; /* of all lanes */
     struct stet_plan_devices on;
     uint32_t lanes, lane; /* devices of the program, and the one being lowered for */
+    bool expressed; /* quantized values are the numbers that they stand for (lower_quant.c) */
     bool single;          /* only for `lane`; otherwise for all lanes (lower_lanes.c) */
     uint32_t manual;      /* depth of regions that each device runs by itself */
     uint8_t *facts;       /* of functions, when known */
@@ -186,6 +187,8 @@ bool stet_lower_ints_of(const struct stet_attr *a, struct stet_graph_ints *out);
 enum stet_rc stet_lower_ints(struct stet_lower *l, const char *name, struct stet_graph_ints *out);
 enum stet_rc stet_lower_field(struct stet_lower *l, const struct stet_attr *record,
                               const char *name, struct stet_graph_ints *out);
+/* The same of an operand, in programs whose shapes could be dynamic: it must be a constant. */
+enum stet_rc stet_lower_operand_ints(struct stet_lower *l, uint32_t i, struct stet_graph_ints *out);
 int64_t stet_lower_int(struct stet_lower *l, const char *name, int64_t otherwise);
 /* Text of a STRING, ENUM or SYMBOL attribute; empty if absent. */
 struct stet_view stet_lower_text(struct stet_lower *l, const char *name);

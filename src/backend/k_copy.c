@@ -177,40 +177,6 @@ static void many_task(void *context, uint64_t task)
         move_task(&j->one, (uint64_t)i);
 }
 
-void stet_backend_move_run(const struct stet_move *given, size_t bytes, const char *from, char *to,
-                           struct stet_pool *pool)
-{
-    struct stet_move m = *given;
-    struct many_job j;
-    int64_t elements = 1, inner;
-
-    for (uint32_t i = 0; i < m.rank; i++)
-        elements *= m.dims[i];
-    if (elements == 0)
-        return;
-    from += m.from_offset * (int64_t)bytes;
-    to += m.to_offset * (int64_t)bytes;
-    simplify(&m);
-    choose_plane(&m);
-    while (m.rank < 2) { /* ones in front */
-        memmove(m.dims + 1, m.dims, m.rank * sizeof m.dims[0]);
-        memmove(m.from_strides + 1, m.from_strides, m.rank * sizeof m.dims[0]);
-        memmove(m.to_strides + 1, m.to_strides, m.rank * sizeof m.dims[0]);
-        m.dims[0] = 1;
-        m.from_strides[0] = m.to_strides[0] = 0;
-        m.rank++;
-    }
-    inner = m.dims[m.rank - 1] * m.dims[m.rank - 2];
-    j.one = (struct move_job){&m, bytes, from, to, elements / inner, 1};
-    if (elements * (int64_t)bytes < 64 * 1024)
-        pool = NULL;
-    else if (inner > 65536)
-        j.one.pieces = m.dims[m.rank - 2] < 64 ? m.dims[m.rank - 2] : 64;
-    j.total = j.one.outer * j.one.pieces;
-    j.each = 1 + 16384 / (inner / j.one.pieces + 1);
-    stet_pool_for(pool, (uint64_t)((j.total + j.each - 1) / j.each), many_task, &j);
-}
-
 /* ---- dense bytes ---- */
 
 struct bytes_job {
@@ -233,8 +199,67 @@ void stet_backend_copy_bytes(void *to, const void *from, uint64_t bytes, struct 
 {
     struct bytes_job j = {to, from, bytes};
 
-    if (bytes)
+    if (bytes <= BYTES_EACH)
+        memcpy(to, from, bytes);
+    else
         stet_pool_for(pool, (bytes + BYTES_EACH - 1) / BYTES_EACH, bytes_task, &j);
+}
+
+/* ---- strided blocks, prepared ---- */
+
+void stet_backend_move_ready(struct stet_move *m)
+{
+    m->elements = 1;
+    for (uint32_t i = 0; i < m->rank; i++)
+        m->elements *= m->dims[i];
+    m->ready = true;
+    if (m->elements == 0)
+        return;
+    simplify(m);
+    choose_plane(m);
+    m->line = m->rank == 0 || (m->rank == 1 && m->from_strides[0] == 1 && m->to_strides[0] == 1);
+    while (m->rank < 2) { /* ones in front */
+        memmove(m->dims + 1, m->dims, m->rank * sizeof m->dims[0]);
+        memmove(m->from_strides + 1, m->from_strides, m->rank * sizeof m->dims[0]);
+        memmove(m->to_strides + 1, m->to_strides, m->rank * sizeof m->dims[0]);
+        m->dims[0] = 1;
+        m->from_strides[0] = m->to_strides[0] = 0;
+        m->rank++;
+    }
+}
+
+static void run_ready(const struct stet_move *m, size_t bytes, const char *from, char *to,
+                      struct stet_pool *pool)
+{
+    struct many_job j;
+    int64_t inner = m->dims[m->rank - 1] * m->dims[m->rank - 2];
+
+    j.one = (struct move_job){m, bytes, from, to, m->elements / inner, 1};
+    if (m->elements * (int64_t)bytes < 64 * 1024)
+        pool = NULL;
+    else if (inner > 65536)
+        j.one.pieces = m->dims[m->rank - 2] < 64 ? m->dims[m->rank - 2] : 64;
+    j.total = j.one.outer * j.one.pieces;
+    j.each = 1 + 16384 / (inner / j.one.pieces + 1);
+    stet_pool_for(pool, (uint64_t)((j.total + j.each - 1) / j.each), many_task, &j);
+}
+
+void stet_backend_move_run(const struct stet_move *m, size_t bytes, const char *from, char *to,
+                           struct stet_pool *pool)
+{
+    struct stet_move own;
+
+    if (!m->ready) {
+        own = *m;
+        stet_backend_move_ready(&own);
+        m = &own;
+    }
+    from += m->from_offset * (int64_t)bytes;
+    to += m->to_offset * (int64_t)bytes;
+    if (m->elements && m->line)
+        stet_backend_copy_bytes(to, from, (uint64_t)m->elements * bytes, pool);
+    else if (m->elements)
+        run_ready(m, bytes, from, to, pool);
 }
 
 /* ---- the kernels ---- */

@@ -349,7 +349,7 @@ static void k_scatter(const void *params, void *const *bufs, struct stet_pool *p
     j.ranges = 1;
     if (j.run >= 2 * LEAST_PART && g->batch * j.run > 1 << 16)
         j.part = LEAST_PART;
-    else if (j.run && g->batch * j.run > 1 << 16)
+    else if (j.run && g->batch * j.run > 1 << 20) /* each task finds the places of all updates */
         j.ranges = (int64_t)stet_pool_threads(pool) < 8 ? (int64_t)stet_pool_threads(pool) : 8;
     stet_pool_for(pool,
                   j.ranges > 1 ? (uint64_t)j.ranges

@@ -227,6 +227,23 @@ static void fold_line(const struct fold *f, struct scratch *s, uint64_t start, u
 
 /* ---- rows ---- */
 
+/* Rows of one operand become columns, which are folded one onto the other: in the order in which
+ * rows of less than 32 elements are folded anyway (kernels/isa.h). */
+static void turned_rows(const struct fold *f, struct scratch *s, const char *x, size_t rows,
+                        char *acc)
+{
+    const struct stet_reduce *r = f->r;
+    stet_tile_fn op = f->k->ops[ctype(r, 0)][r->simple];
+    size_t width = stet_dtype_bytes(ctype(r, 0));
+    char *columns = s->line[1];
+
+    stet_tile_moves(f->k, width)
+        ->turn(columns, (int64_t)rows, x, f->inner, (int64_t)rows, f->inner);
+    memcpy(acc, columns, rows * width);
+    for (int64_t j = 1; j < f->inner; j++)
+        op(acc, acc, columns + (size_t)j * rows * width, NULL, rows);
+}
+
 /* Several short rows in one tile: lanes are rows. */
 static void short_rows(const struct fold *f, struct scratch *s, int64_t first, int64_t count)
 {
@@ -240,7 +257,9 @@ static void short_rows(const struct fold *f, struct scratch *s, int64_t first, i
         acc[i] = s->acc[0] + i * (16 * ACC / 32);
         line[i] = s->line[1] + i * (16 * ACC / 32);
     }
-    if (r->simple >= 0 && length >= 8) {
+    if (r->simple >= 0 && length < 32 && rows > 3) {
+        turned_rows(f, s, x[0], rows, acc[0]);
+    } else if (r->simple >= 0) {
         size_t width = stet_dtype_bytes(ctype(r, 0));
 
         for (size_t j = 0; j < rows; j++)
@@ -265,7 +284,7 @@ static void short_rows(const struct fold *f, struct scratch *s, int64_t first, i
 static int64_t rows_in_tile(const struct fold *f)
 {
     int64_t rows = (int64_t)f->r->prog->tile / f->inner;
-    int64_t most = ACC / 32; /* a 32nd of a line, in 16-byte elements */
+    int64_t most = f->r->count == 1 ? ACC : ACC / 32; /* of a line, in 16-byte elements */
 
     return rows < most ? rows : most;
 }

@@ -57,7 +57,8 @@ enum stet_rc stet_lower_type(struct stet_lower *l, const struct stet_type *t,
     }
     if (t->kind != STET_TYPE_TENSOR || !t->element)
         return stet_lower_fail(l, STET_UNSUPPORTED, "a value is not a ranked tensor");
-    d = stet_lower_dtype(t->element);
+    d = t->element->kind == STET_TYPE_QUANTIZED ? stet_lower_quant_dtype(t->element, l->expressed)
+                                                : stet_lower_dtype(t->element);
     if (d == STET_DT_INVALID)
         return stet_lower_fail(l, STET_UNSUPPORTED, "element type %s is not supported",
                                t->element->kind == STET_TYPE_FLOAT
@@ -264,6 +265,39 @@ bool stet_lower_dims_ok(const int64_t *dims, uint32_t count, uint32_t rank)
     return true;
 }
 
+/* The elements of a value that is constant when planned. */
+static bool constant_ints(struct stet_gval *v, struct stet_graph_ints *out)
+{
+    const void *splat = stet_graph_splat_value(v);
+    size_t width = stet_dtype_bytes(v->shape.dtype);
+    int shift = 64 - 8 * (int)width;
+
+    v = stet_graph_root(v);
+    if (!stet_dtype_is_int(v->shape.dtype) || v->shape.elements > 2 * STET_MAX_RANK ||
+        (!splat && (!v->def || v->def->kind != STET_G_CONST)))
+        return false;
+    out->count = (uint32_t)v->shape.elements;
+    for (uint32_t i = 0; i < out->count; i++) {
+        uint64_t bits = 0;
+
+        memcpy(&bits, splat ? splat : (const char *)v->def->bytes + i * width, width);
+        out->v[i] = stet_dtype_is_signed(v->shape.dtype) ? (int64_t)(bits << shift) >> shift
+                                                         : (int64_t)bits;
+    }
+    return true;
+}
+
+enum stet_rc stet_lower_operand_ints(struct stet_lower *l, uint32_t i, struct stet_graph_ints *out)
+{
+    struct stet_gval *v;
+
+    OPERAND(v, i);
+    if (!constant_ints(v, out))
+        return stet_lower_fail(l, STET_UNSUPPORTED, "operand %u is not a constant list of integers",
+                               i);
+    return STET_OK;
+}
+
 /* ---- dispatch ---- */
 
 struct lowering {
@@ -277,20 +311,30 @@ static const struct lowering lowerings[STET_KNOWN_OPS] = {
 #undef LOWER
 };
 
+/* An operation that computes with quantized values. */
+static enum stet_rc lower_quantized(struct stet_lower *l, int arg)
+{
+    return stet_lower_quantized(l, lowerings[l->op->known].lower, arg);
+}
+
 enum stet_rc stet_lower_op(struct stet_lower *l, const struct stet_op *op)
 {
     const struct lowering *w = op->known < STET_KNOWN_OPS ? &lowerings[op->known] : NULL;
+    enum stet_rc (*lower)(struct stet_lower *, int) = w ? w->lower : NULL;
     const struct stet_op *before = l->op;
     enum stet_rc rc;
 
     l->op = op;
     if (op->operand_count > STET_MAX_OPERANDS || op->result_count > STET_MAX_OPERANDS)
         rc = stet_lower_fail(l, STET_LIMIT, "too many operands");
-    else if (!w || !w->lower)
+    else if (!lower)
         rc = stet_lower_fail(l, STET_UNSUPPORTED,
                              "this operation is not supported by the CPU backend");
-    else
-        rc = l->single ? w->lower(l, w->arg) : stet_lower_lanes(l, w->lower, w->arg);
+    else {
+        if (stet_lower_is_quantized(op))
+            lower = lower_quantized;
+        rc = l->single ? lower(l, w->arg) : stet_lower_lanes(l, lower, w->arg);
+    }
     if (rc == STET_OK)
         l->op = before;
     return rc;

@@ -83,6 +83,9 @@ enum stet_rc stet_lower_returned(struct stet_lower *l, const struct stet_block *
 enum stet_rc stet_lower_only_block(struct stet_lower *l, const struct stet_region *r,
                                    const struct stet_block **out);
 
+/* Lowers the loop l->op turn by turn if that is better (lower_unroll.c). */
+enum stet_rc stet_lower_unroll(struct stet_lower *l, struct stet_gval **in, uint32_t count,
+                               bool *done);
 enum stet_rc stet_lower_adopt_blocks(struct stet_lower *l, struct stet_gnode *n,
                                      struct stet_gblock **blocks, uint32_t count);
 enum stet_rc stet_lower_shapes_of(struct stet_lower *l, struct stet_gval **v, uint32_t count,
@@ -110,6 +113,13 @@ enum stet_rc stet_lower_eigh(struct stet_lower *l);
 enum stet_rc stet_lower_lu(struct stet_lower *l);
 enum stet_rc stet_lower_qr(struct stet_lower *l);
 enum stet_rc stet_lower_reflectors(struct stet_lower *l);
+/* Quantized values are integers in memory, of this type (INVALID: a form that is not known).
+ * Operations that compute with them get the numbers that they stand for: `lower` is called with
+ * those, and its results are quantized. */
+enum stet_dtype stet_lower_quant_dtype(const struct stet_type *element, bool expressed);
+bool stet_lower_is_quantized(const struct stet_op *op);
+enum stet_rc stet_lower_quantized(struct stet_lower *l,
+                                  enum stet_rc (*lower)(struct stet_lower *l, int arg), int arg);
 /* The same bytes with another shape; NULL when out of memory, with the error set. */
 struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
                                      const struct stet_shape *s);

@@ -366,7 +366,8 @@ static enum stet_rc spatial_list(struct stet_lower *l, const char *name, uint32_
     return STET_OK;
 }
 
-static enum stet_rc conv_window(struct stet_lower *l, struct stet_conv *c, int64_t *high)
+static enum stet_rc conv_window(struct stet_lower *l, struct stet_conv *c, int64_t *high,
+                                bool dynamic)
 {
     struct stet_graph_ints padding, reversal;
     uint32_t n = c->spatial;
@@ -374,7 +375,8 @@ static enum stet_rc conv_window(struct stet_lower *l, struct stet_conv *c, int64
     TRY(spatial_list(l, "window_strides", n, 1, 1, c->stride));
     TRY(spatial_list(l, "lhs_dilation", n, 1, 1, c->in_dilation));
     TRY(spatial_list(l, "rhs_dilation", n, 1, 1, c->window_dilation));
-    TRY(stet_lower_ints(l, "padding", &padding));
+    TRY(dynamic ? stet_lower_operand_ints(l, 2, &padding)
+                : stet_lower_ints(l, "padding", &padding));
     TRY(stet_lower_ints(l, "window_reversal", &reversal));
     CHECK((padding.count == 0 || padding.count == 2 * n) &&
               (reversal.count == 0 || reversal.count == n),
@@ -473,7 +475,7 @@ static void conv_blocks(struct stet_conv *c)
     c->lanes = tasks < LANES ? (uint32_t)(tasks ? tasks : 1) : LANES;
 }
 
-enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
+enum stet_rc stet_lower_convolution(struct stet_lower *l, int dynamic)
 {
     int64_t groups = stet_lower_int(l, "feature_group_count", 1);
     int64_t batch_groups = stet_lower_int(l, "batch_group_count", 1);
@@ -485,7 +487,6 @@ enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
     struct stet_gnode *n;
     struct stet_shape s;
 
-    (void)arg;
     OPERAND(x, 0);
     OPERAND(w, 1);
     TRY(stet_lower_shape(l, 0, &s));
@@ -500,7 +501,7 @@ enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
         return l->err && l->err->rc ? l->err->rc : STET_NO_MEMORY;
     TRY(conv_dims(l, &d, x->shape.rank));
     c->spatial = x->shape.rank - 2;
-    TRY(conv_window(l, c, high));
+    TRY(conv_window(l, c, high, dynamic));
     features = x->shape.dims[d.xf], batch = x->shape.dims[d.xb];
     CHECK(groups >= 1 && batch_groups >= 1 && (groups == 1 || batch_groups == 1),
           "group counts are out of range");

@@ -397,12 +397,16 @@ enum stet_rc stet_lower_while(struct stet_lower *l, int arg)
     struct stet_gval **in;
     struct stet_gnode *n;
     uint32_t count;
+    bool done;
 
     (void)arg;
     CHECK(l->op->region_count == 2, "a condition and a body are needed");
     TRY(stet_lower_flat_operands(l, 0, &in, &count));
     if (!blocks)
         return stet_lower_memory(l);
+    TRY(stet_lower_unroll(l, in, count, &done));
+    if (done)
+        return STET_OK;
     TRY(region_with(l, stet_op_region(l->op, 0), in, count, &blocks[0]));
     TRY(region_with(l, stet_op_region(l->op, 1), in, count, &blocks[1]));
     CHECK(blocks[0]->result_count == 1 && blocks[0]->results[0]->shape.rank == 0 &&

@@ -109,7 +109,7 @@ static enum stet_rc index_grid(struct stet_lower *l, struct stet_gather_params *
     return STET_OK;
 }
 
-enum stet_rc stet_lower_gather(struct stet_lower *l, int arg)
+enum stet_rc stet_lower_gather(struct stet_lower *l, int dynamic)
 {
     const struct stet_attr *a = stet_op_attr(l->op, "dimension_numbers");
     struct stet_gather_params *g = STET_NEW(l->arena, struct stet_gather_params);
@@ -119,7 +119,6 @@ enum stet_rc stet_lower_gather(struct stet_lower *l, int arg)
     struct stet_gnode *node;
     struct stet_shape s;
 
-    (void)arg;
     OPERAND(in[0], 0);
     OPERAND(in[1], 1);
     if (!g || !(g->bytes = STET_NEW_ARRAY(l->arena, size_t, 1)))
@@ -131,7 +130,8 @@ enum stet_rc stet_lower_gather(struct stet_lower *l, int arg)
     TRY(stet_lower_field(l, a, "start_indices_batching_dims", &n.index_batching));
     TRY(stet_lower_field(l, a, "start_index_map", &n.map));
     TRY(stet_lower_field(l, a, "index_vector_dim", &vector));
-    TRY(stet_lower_ints(l, "slice_sizes", &sizes));
+    TRY(dynamic ? stet_lower_operand_ints(l, 2, &sizes)
+                : stet_lower_ints(l, "slice_sizes", &sizes));
     n.vector = vector.count ? vector.v[0] : 0;
     TRY(stet_lower_shape(l, 0, &s));
     CHECK(s.dtype == in[0]->shape.dtype && s.dtype != STET_DT_TOKEN, "the result has another type");

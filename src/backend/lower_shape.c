@@ -240,7 +240,7 @@ static bool pad_dim(struct stet_move *m, uint32_t d, int64_t size, int64_t out, 
     return true;
 }
 
-enum stet_rc stet_lower_pad(struct stet_lower *l, int arg)
+enum stet_rc stet_lower_pad(struct stet_lower *l, int dynamic)
 {
     const int64_t most = (int64_t)1 << 46;
     struct stet_graph_ints low, high, inner;
@@ -250,13 +250,15 @@ enum stet_rc stet_lower_pad(struct stet_lower *l, int arg)
     struct stet_shape s;
     bool any;
 
-    (void)arg;
     OPERAND(a, 0);
     OPERAND(v, 1);
     TRY(stet_lower_shape(l, 0, &s));
-    TRY(stet_lower_ints(l, "edge_padding_low", &low));
-    TRY(stet_lower_ints(l, "edge_padding_high", &high));
-    TRY(stet_lower_ints(l, "interior_padding", &inner));
+    TRY(dynamic ? stet_lower_operand_ints(l, 2, &low)
+                : stet_lower_ints(l, "edge_padding_low", &low));
+    TRY(dynamic ? stet_lower_operand_ints(l, 3, &high)
+                : stet_lower_ints(l, "edge_padding_high", &high));
+    TRY(dynamic ? stet_lower_operand_ints(l, 4, &inner)
+                : stet_lower_ints(l, "interior_padding", &inner));
     CHECK(low.count == a->shape.rank && high.count == a->shape.rank &&
               inner.count == a->shape.rank && s.rank == a->shape.rank,
           "the paddings do not fit the operand");
@@ -376,6 +378,22 @@ enum stet_rc stet_lower_dynamic_update_slice(struct stet_lower *l, int arg)
     if (n)
         n->in_place = 0;
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
+}
+
+/* Only for the size that the dimension has anyway: plans have static shapes. */
+enum stet_rc stet_lower_set_dimension_size(struct stet_lower *l, int arg)
+{
+    int64_t dim = stet_lower_int(l, "dimension", -1);
+    struct stet_graph_ints size;
+    struct stet_gval *a;
+
+    (void)arg;
+    OPERAND(a, 0);
+    TRY(stet_lower_operand_ints(l, 1, &size));
+    CHECK(dim >= 0 && dim < a->shape.rank && size.count == 1, "dimension is out of range");
+    if (size.v[0] != a->shape.dims[dim])
+        return stet_lower_fail(l, STET_UNSUPPORTED, "the size of a dimension changes");
+    return stet_lower_out(l, 0, a);
 }
 
 enum stet_rc stet_lower_get_dimension_size(struct stet_lower *l, int arg)

@@ -101,16 +101,33 @@ struct stet_gval *stet_graph_iota(struct stet_lower *l, const struct stet_shape 
     return n->out[0];
 }
 
+/* An operation of integer constants, computed when planned; false if it is something else. */
+static bool fold_integers(int op, enum stet_dtype out, struct stet_gval *const *in, void *result)
+{
+    enum stet_dtype t = in[0]->shape.dtype;
+    const void *x = stet_graph_splat_value(in[0]), *y = in[1] ? stet_graph_splat_value(in[1]) : x;
+    const stet_tile_fn *row = stet_tile_kernels()->ops[t];
+
+    if (!x || !y || in[2] || out != t || op >= STET_TILE_OPS || !row || !row[op] ||
+        (t != STET_DT_S32 && t != STET_DT_U32 && t != STET_DT_S64 && t != STET_DT_U64))
+        return false;
+    row[op](result, x, y, x, 1);
+    return true;
+}
+
 struct stet_gval *stet_graph_ew(struct stet_lower *l, int op, enum stet_dtype out,
                                 struct stet_gval *a, struct stet_gval *b, struct stet_gval *c)
 {
     struct stet_gval *in[3] = {a, b, c};
+    _Alignas(16) unsigned char folded[16] = {0};
     struct stet_gnode *n;
     struct stet_shape s;
 
     if (!a)
         return NULL;
     stet_shape_set(&s, out, a->shape.dims, a->shape.rank);
+    if (fold_integers(op, out, in, folded))
+        return stet_graph_splat(l, &s, folded);
     n = stet_graph_node(l, STET_G_EW, in, c ? 3 : b ? 2 : 1, &s, 1);
     if (!n)
         return NULL;
@@ -232,11 +249,24 @@ static struct stet_gval *view_of_iota(struct stet_lower *l, struct stet_gval *a,
     return NULL;
 }
 
+/* An element of a constant, in memory of 16 bytes; NULL if it is not one. */
+static const void *constant_element(struct stet_gval *v, int64_t at, unsigned char *value)
+{
+    const struct stet_gval *root = stet_graph_root(v);
+    size_t bytes = stet_dtype_bytes(root->shape.dtype);
+
+    if (!root->def || root->def->kind != STET_G_CONST || root->shape.dtype != v->shape.dtype ||
+        at < 0 || (uint64_t)at >= root->shape.elements)
+        return NULL;
+    return memcpy(value, (const char *)root->def->bytes + (size_t)at * bytes, bytes);
+}
+
 struct stet_gval *stet_graph_view(struct stet_lower *l, struct stet_gval *a,
                                   const struct stet_shape *s, const int64_t *in_dim,
                                   const int64_t *step, const int64_t *start)
 {
     struct stet_tile_view from, map = {.rank = s->rank};
+    _Alignas(16) unsigned char element[16] = {0};
     struct stet_gval *base, *iota;
     struct stet_gnode *n;
     const void *value;
@@ -251,6 +281,8 @@ struct stet_gval *stet_graph_view(struct stet_lower *l, struct stet_gval *a,
     map.offset = from.offset;
     for (uint32_t i = 0; i < a->shape.rank; i++)
         map.offset += start[i] * from.strides[i];
+    if (s->elements == 1 && (value = constant_element(base, map.offset, element)))
+        return stet_graph_splat(l, s, value);
     for (uint32_t d = 0; d < s->rank; d++) {
         map.dims[d] = s->dims[d];
         map.strides[d] = in_dim[d] < 0 ? 0 : step[d] * from.strides[in_dim[d]];

@@ -12,6 +12,10 @@ struct stet_move {
     uint32_t rank;
     int64_t from_offset, to_offset;
     int64_t dims[STET_MAX_RANK], from_strides[STET_MAX_RANK], to_strides[STET_MAX_RANK];
+    /* set by stet_backend_move_ready, which merges dimensions */
+    bool ready;
+    int64_t elements;
+    bool line; /* one run that is adjacent on both sides */
 };
 
 /* k_copy: concatenate, pad, dynamic_slice, dynamic_update_slice, a view that must be dense. */
@@ -33,6 +37,8 @@ struct stet_copy {
 int64_t stet_backend_index_at(const void *p, enum stet_dtype t, uint64_t i);
 /* memcpy, in parts on the pool. */
 void stet_backend_copy_bytes(void *to, const void *from, uint64_t bytes, struct stet_pool *pool);
+/* Prepares a move once for all its runs; a run prepares one that is not. */
+void stet_backend_move_ready(struct stet_move *m);
 void stet_backend_move_run(const struct stet_move *m, size_t bytes, const char *from, char *to,
                            struct stet_pool *pool);
 

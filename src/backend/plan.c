@@ -130,6 +130,8 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
     TRY(stet_lower_program(&l, &entry));
     l.op = NULL;
     TRY(fill_info(plan, &l, entry));
+    plan->info.calls = plan->sites != NULL;
+    plan->info.talks = entry->talks;
     TRY(stet_backend_graph_simplify(&l, entry));
     TRY(stet_backend_graph_fuse(&l, entry));
     stet_backend_graph_cost(entry, &plan->info.cost);

@@ -40,6 +40,8 @@ struct stet_plan_info {
     const bool *donatable;  /* per input: the program donates it */
     uint64_t scratch_bytes; /* what stet_plan_run needs, 64-byte aligned */
     uint64_t code_bytes;    /* the plan itself */
+    bool calls;             /* functions of libraries, Python's among them */
+    bool talks;             /* some of its calls of these or of the host have effects */
     struct stet_plan_cost cost;
     struct stet_view name;
 };

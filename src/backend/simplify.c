@@ -1,5 +1,5 @@
-/* Simplifies the graph: what is computed twice is computed once, and a rotation of bits, which
- * programs write as two shifts and an "or", becomes one operation.
+/* Simplifies the graph: what is computed twice is computed once, a rotation of bits, which programs
+ * write as two shifts and an "or", becomes one operation, and a remainder uses the quotient.
  *
  * Blocks are walked in order. A node that equals an earlier one in the same block, or in a block
  * around it, has its results replaced; nothing reads it any more, and fuse.c drops it. Values
@@ -71,6 +71,33 @@ static void make_rotation_xor(struct stet_lower *l, struct stet_gnode *n)
         n->in_count = 3;
         return;
     }
+}
+
+/* ---- remainders ---- */
+
+static struct stet_gnode *known_node(const struct simplifier *s, const struct stet_gnode *n);
+
+/* x % y of a y that can be divided by, where x / y is computed anyway: x - x / y * y */
+static void make_remainder(struct stet_lower *l, const struct simplifier *s, struct stet_gnode *n)
+{
+    struct stet_gnode *quotient, probe = *n;
+    const void *value = stet_graph_splat_value(n->in[1]);
+    enum stet_dtype t = n->out[0]->shape.dtype;
+    uint64_t y = 0, all = ~(uint64_t)0 >> (64 - 8 * stet_dtype_bytes(t));
+    struct stet_gval **in;
+
+    if (!value || !stet_dtype_is_int(t) || stet_dtype_is_small(t))
+        return;
+    memcpy(&y, value, stet_dtype_bytes(t));
+    probe.ew = STET_TILE_DIV;
+    if (y == 0 || y == all || !(quotient = known_node(s, &probe)))
+        return;
+    if (!(in = STET_NEW_ARRAY(l->arena, struct stet_gval *, 3)))
+        return;
+    in[0] = quotient->out[0], in[1] = n->in[1], in[2] = n->in[0];
+    n->ew = STET_TILE_LESS_PRODUCT;
+    n->in = in;
+    n->in_count = 3;
 }
 
 /* ---- what equals what ---- */
@@ -181,17 +208,28 @@ static bool equal_nodes(const struct stet_gnode *a, const struct stet_gnode *b)
     }
 }
 
-/* Not base/map.h: the nodes are linked through their own `chain`, so that a lookup allocates
- * nothing and the table is in the arena of the plan. */
+/* An equal node that was visited before, or NULL. Not base/map.h: the nodes are linked through
+ * their own `chain`, so that a lookup allocates nothing and the table is in the arena of the plan.
+ */
+static struct stet_gnode *known_node(const struct simplifier *s, const struct stet_gnode *n)
+{
+    struct stet_gnode *m = s->buckets[hash_of(n) & s->mask];
+
+    while (m && !(equal_nodes(m, n) && encloses(m->block, n->block)))
+        m = m->chain;
+    return m;
+}
+
 static void find_equal(struct simplifier *s, struct stet_gnode *n)
 {
-    uint64_t at = hash_of(n) & s->mask;
+    struct stet_gnode *m = known_node(s, n);
+    uint64_t at;
 
-    for (struct stet_gnode *m = s->buckets[at]; m; m = m->chain)
-        if (equal_nodes(m, n) && encloses(m->block, n->block)) {
-            n->out[0]->equal = m->out[0];
-            return;
-        }
+    if (m) {
+        n->out[0]->equal = m->out[0];
+        return;
+    }
+    at = hash_of(n) & s->mask;
     n->chain = s->buckets[at];
     s->buckets[at] = n;
 }
@@ -207,6 +245,8 @@ static void simplify_block(struct stet_lower *l, struct simplifier *s, struct st
             make_rotation(n);
         if (n->kind == STET_G_EW && n->ew == STET_TILE_XOR)
             make_rotation_xor(l, n);
+        if (n->kind == STET_G_EW && n->ew == STET_TILE_REM)
+            make_remainder(l, s, n);
         for (uint32_t i = 0; i < n->block_count; i++)
             simplify_block(l, s, n->blocks[i]);
         if (comparable(n))

@@ -120,16 +120,25 @@ void stet_tile_view_gather(void *d_, const void *base, const struct stet_tile_vi
         position += at[i] * m->strides[i];
     }
     while (n) {
-        size_t run = (size_t)(m->dims[r - 1] - at[r - 1]);
+        size_t run = (size_t)(m->dims[r - 1] - at[r - 1]), rows = 1;
         uint32_t i = r - 1;
 
         if (run > n)
             run = n;
-        k->strided(d, (const char *)base + position * (int64_t)bytes, m->strides[i], run);
-        d += run * bytes;
-        n -= run;
-        at[i] += (int64_t)run;
-        position += (int64_t)run * m->strides[i];
+        if (r > 1 && at[i] == 0 && run == (size_t)m->dims[i]) { /* whole rows */
+            rows = n / run;
+            i--;
+            if (rows > (size_t)(m->dims[i] - at[i]))
+                rows = (size_t)(m->dims[i] - at[i]);
+            k->rows(d, (const char *)base + position * (int64_t)bytes, m->strides[i], rows,
+                    m->strides[r - 1], run);
+        } else {
+            k->strided(d, (const char *)base + position * (int64_t)bytes, m->strides[i], run);
+        }
+        d += rows * run * bytes;
+        n -= rows * run;
+        at[i] += (int64_t)(i == r - 1 ? run : rows);
+        position += (int64_t)(i == r - 1 ? run : rows) * m->strides[i];
         while (at[i] == m->dims[i]) { /* carry */
             position -= m->dims[i] * m->strides[i];
             at[i] = 0;
@@ -144,56 +153,34 @@ void stet_tile_view_gather(void *d_, const void *base, const struct stet_tile_vi
 
 /* ---- programs ---- */
 
+/* Runs that count, or runs of equal numbers. */
 void stet_tile_iota(const struct stet_tile_load *l, char *d, uint64_t start, size_t n)
 {
+    enum stet_dtype t = stet_tile_ctype(l->dtype);
+    size_t bytes = stet_dtype_bytes(t);
+    stet_count_fn count = stet_tile_kernels()->count[t];
     uint64_t divide = (uint64_t)l->divide, modulus = (uint64_t)l->modulus;
     uint64_t inner = start % divide, value = start / divide % modulus;
 
-#define IOTA(T)                                                                                    \
-    do {                                                                                           \
-        T *to = (T *)(void *)d;                                                                    \
-        for (size_t i = 0; i < n;) { /* a run that counts, or one of equal numbers */              \
-            uint64_t left = divide == 1 ? modulus - value : divide - inner;                        \
-            size_t end = n - i < left ? n : i + (size_t)left;                                      \
-                                                                                                   \
-            if (divide == 1)                                                                       \
-                for (uint64_t v = value; i < end; i++, v++)                                        \
-                    to[i] = (T)v;                                                                  \
-            else                                                                                   \
-                for (; i < end; i++)                                                               \
-                    to[i] = (T)value;                                                              \
-            inner = 0;                                                                             \
-            value = divide == 1 || value + 1 == modulus ? 0 : value + 1;                           \
-        }                                                                                          \
-    } while (0)
-    switch (stet_tile_ctype(l->dtype)) {
-    case STET_DT_S8:
-    case STET_DT_U8:
-    case STET_DT_PRED:
-        IOTA(uint8_t);
-        break;
-    case STET_DT_S16:
-    case STET_DT_U16:
-        IOTA(uint16_t);
-        break;
-    case STET_DT_S32:
-    case STET_DT_U32:
-        IOTA(uint32_t);
-        break;
-    case STET_DT_S64:
-    case STET_DT_U64:
-        IOTA(uint64_t);
-        break;
-    case STET_DT_F32:
-        IOTA(float);
-        break;
-    case STET_DT_F64:
-        IOTA(double);
-        break;
-    default:
-        break; /* refused when planned */
+    if (!count)
+        return;
+    while (n) {
+        uint64_t left = divide == 1 ? modulus - value : divide - inner;
+        size_t run = n < left ? n : (size_t)left;
+
+        if (divide == 1) {
+            count(d, value, run);
+        } else {
+            _Alignas(16) unsigned char one[16];
+
+            count(one, value, 1);
+            stet_tile_fill(d, one, bytes, run);
+        }
+        d += run * bytes;
+        n -= run;
+        inner = 0;
+        value = divide == 1 || value + 1 == modulus ? 0 : value + 1;
     }
-#undef IOTA
 }
 
 void stet_tile_begin(const struct stet_tile_prog *p, struct stet_tile_state *s, void *const *slots,

@@ -24,11 +24,14 @@ typedef void (*stet_gemm_fn)(const struct stet_gemm *g);
 typedef void (*stet_channels_fn)(float *acc, const float *const *x, const float *const *w,
                                  int64_t taps, int64_t n, bool add);
 struct stet_fft_kernels; /* fft.h */
+/* d[i] = first + i */
+typedef void (*stet_count_fn)(void *d, uint64_t first, size_t n);
 
 /* Moves of elements of one width. */
 struct stet_move_kernels {
-    /* n elements that are `stride` apart into a dense run. */
+    /* n elements that are `stride` apart into a dense run; the same of `rows` rows. */
     void (*strided)(void *d, const void *s, int64_t stride, size_t n);
+    void (*rows)(void *d, const void *s, int64_t step, size_t rows, int64_t stride, size_t n);
     /* to[y * to_step + x] = from[x * from_step + y] for x < n0 and y < n1 */
     void (*turn)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t n0,
                  int64_t n1);
@@ -51,6 +54,7 @@ struct stet_tile_set {
     const stet_channels_fn *channels;
     const struct stet_fft_kernels *const *fft; /* f32 and f64 */
     const struct stet_move_kernels *moves;     /* of 1, 2, 4, 8 and 16 bytes */
+    const stet_count_fn *count;                /* of integers, f32 and f64 */
 };
 
 static inline const struct stet_move_kernels *stet_tile_moves(const struct stet_tile_set *k,

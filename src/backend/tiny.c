@@ -1,5 +1,7 @@
 #include "backend/tiny.h"
 
+#include "backend/params.h"
+
 /* ---- loads and stores as kernels ---- */
 
 #define SPLAT(width)                                                                               \
@@ -42,6 +44,21 @@ static void iota(void *d, const void *load, const void *b, const void *c, size_t
     stet_tile_iota(load, d, 0, n);
 }
 
+/* Rows of n elements into one element each. */
+struct fold_rows {
+    stet_fold_fn fold;
+    size_t bytes, rows;
+};
+
+static void fold_rows(void *d, const void *a, const void *job, const void *c, size_t n)
+{
+    const struct fold_rows *f = job;
+
+    (void)c;
+    for (size_t r = 0; r < f->rows; r++)
+        f->fold((char *)d + r * f->bytes, (const char *)a + r * n * f->bytes, n);
+}
+
 /* ---- sizes ---- */
 
 static uint64_t register_size(const struct stet_tile_prog *p, uint32_t r, uint32_t elements)
@@ -59,12 +76,32 @@ bool stet_tiny_fits(const struct stet_tile_prog *p, uint64_t elements)
     return true;
 }
 
+/* The order of folding is that of k_reduce.c. */
+bool stet_tiny_reduces(const struct stet_reduce *r)
+{
+    const struct stet_tile_set *k = stet_tile_kernels();
+
+    return r->count == 1 && r->simple >= 0 && r->rank <= 2 && r->chunk == 0 && r->kept > 0 &&
+           r->folded > 0 && !k->load[r->types[0]] && !k->store[r->types[0]] &&
+           stet_tiny_fits(r->prog, (uint64_t)(r->kept * r->folded));
+}
+
+enum { FOLD_CALLS = 40 }; /* 35 for a column of 255 elements, and two */
+
+/* Room for a half of the elements, for a row of them and for initial values. */
+static uint64_t fold_size(const struct stet_tiny *s)
+{
+    return s->reduce ? 3 * ((uint64_t)s->elements * 16 + 64) : 0;
+}
+
 uint64_t stet_tiny_size(struct stet_tiny *s)
 {
     const struct stet_tile_prog *p = s->prog;
-    uint64_t constants = 0;
+    uint64_t constants = s->reduce ? 64 : 0;
 
     s->most_calls = 2 * p->load_count + p->ins_count + p->store_count;
+    if (s->reduce)
+        s->most_calls += FOLD_CALLS;
     for (uint32_t i = 0; i < p->load_count; i++)
         if (p->loads[i].kind == STET_LOAD_CONST)
             constants += 2 * register_size(p, p->loads[i].reg, s->elements);
@@ -73,7 +110,7 @@ uint64_t stet_tiny_size(struct stet_tiny *s)
 
 uint64_t stet_tiny_registers(const struct stet_tiny *s)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = fold_size(s);
 
     for (uint32_t r = 0; r < s->prog->regs; r++)
         bytes += register_size(s->prog, r, s->elements);
@@ -92,10 +129,16 @@ struct preparation {
     char *regs[STET_TILE_REGS];
 };
 
+static void call_n(struct preparation *m, stet_tile_fn run, void *d, const void *a, const void *b,
+                   const void *c, size_t n)
+{
+    m->calls[m->count++] = (struct stet_tiny_call){run, d, a, b, c, n};
+}
+
 static void call(struct preparation *m, stet_tile_fn run, void *d, const void *a, const void *b,
                  const void *c)
 {
-    m->calls[m->count++] = (struct stet_tiny_call){run, d, a, b, c};
+    call_n(m, run, d, a, b, c, m->s->elements);
 }
 
 static char *constant(struct preparation *m, const void *value, size_t bytes)
@@ -171,6 +214,64 @@ static void load(struct preparation *m, const struct stet_tile_load *l)
         call(m, l->widen, m->regs[l->reg], m->regs[l->raw], NULL, NULL);
 }
 
+/* ---- reductions ---- */
+
+/* Halves of rows are folded onto each other; what is left of an odd number comes after. */
+static const char *fold_columns(struct preparation *m, const char *x, stet_tile_fn op, size_t bytes,
+                                char *line, char *acc)
+{
+    size_t rows = (size_t)m->s->reduce->folded, n = (size_t)m->s->reduce->kept, most = 1;
+    const char *sum = NULL;
+
+    while (2 * most <= rows)
+        most *= 2;
+    while (rows) {
+        const char *part = x;
+
+        while (most > rows)
+            most /= 2;
+        for (size_t half = most / 2; half; half /= 2) {
+            char *to = half == 1 && !sum ? acc : line;
+
+            call_n(m, op, to, part, part + half * n * bytes, NULL, half * n);
+            part = to;
+        }
+        if (sum)
+            call_n(m, op, acc, sum, part, NULL, n);
+        sum = sum ? acc : part;
+        x += most * n * bytes;
+        rows -= most;
+    }
+    return sum;
+}
+
+static const char *fold_lines(struct preparation *m, const char *x, size_t bytes, char *acc)
+{
+    const struct stet_reduce *r = m->s->reduce;
+    struct fold_rows *job = (void *)m->constants;
+
+    *job = (struct fold_rows){stet_tile_kernels()->fold[r->types[0]][r->simple], bytes,
+                              (size_t)r->kept};
+    m->constants += 64;
+    call_n(m, fold_rows, acc, x, job, NULL, (size_t)r->folded);
+    return acc;
+}
+
+static void fold(struct preparation *m, char *memory)
+{
+    const struct stet_reduce *r = m->s->reduce;
+    stet_tile_fn op = stet_tile_kernels()->ops[r->types[0]][r->simple];
+    size_t bytes = stet_dtype_bytes(r->types[0]), n = (size_t)r->kept;
+    uint64_t part = fold_size(m->s) / 3 / 64 * 64;
+    char *line = memory, *acc = memory + part, *init = memory + 2 * part;
+    const char *x = m->regs[r->regs[0]], *sum;
+
+    sum = r->reduced[r->rank - 1] ? fold_lines(m, x, bytes, acc)
+                                  : fold_columns(m, x, op, bytes, line, acc);
+    call_n(m, move_of(SPLATS, bytes), init, m->slots[r->first_init], NULL, NULL, n);
+    call_n(m, op, m->slots[r->first_out], init, sum, NULL, n);
+}
+
 void stet_tiny_prepare(const struct stet_tiny *s, char *memory, char *registers, void *const *slots)
 {
     const struct stet_tile_prog *p = s->prog;
@@ -200,5 +301,7 @@ void stet_tiny_prepare(const struct stet_tiny *s, char *memory, char *registers,
             call(&m, t->narrow ? t->narrow : move_of(COPIES, stet_dtype_bytes(t->dtype)),
                  slots[t->slot], m.regs[t->reg], NULL, NULL);
     }
+    if (s->reduce)
+        fold(&m, registers);
     memcpy(memory + s->offset, &m.count, sizeof m.count);
 }

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static uint64_t read_clock(clockid_t id)
@@ -11,6 +12,16 @@ static uint64_t read_clock(clockid_t id)
 
     clock_gettime(id, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t stet_clock_cpu_ns(void)
+{
+    struct rusage children = {0};
+
+    getrusage(RUSAGE_CHILDREN, &children);
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID) +
+           (uint64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * 1000000000u +
+           (uint64_t)(children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000u;
 }
 
 #ifdef STET_FAULT_INJECTION

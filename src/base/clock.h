@@ -15,6 +15,9 @@ static inline int64_t stet_clock_ms(void)
 /* Time since 1970, as the system's clock is set. For times that people or other machines read. */
 uint64_t stet_clock_wall_ns(void);
 
+/* Processor time of this process, its threads and the children that it has waited for. */
+uint64_t stet_clock_cpu_ns(void);
+
 /* Tests only (builds with STET_FAULT_INJECTION): stops both clocks at these times, for all threads,
  * until the test moves them; stet_clock_resume starts them again. In other builds these functions
  * do nothing. */

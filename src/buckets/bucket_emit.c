@@ -174,22 +174,46 @@ static void vllm(struct stet_buf *out, const struct stet_buckets_set *s)
     stet_buf_str(out, "]}'\n");
 }
 
+/* ---- vLLM on Gaudi ---- */
+
+/* A query of one token is a bucket for decoding, any other one is for prompts. vllm-gaudi fails to
+ * start when the file has none of one kind. */
+static void gaudi_missing(struct stet_buf *out, bool prompts, bool decoding)
+{
+    if (!decoding)
+        stet_buf_str(out, "# vLLM does not start without buckets for decoding, about which these "
+                          "sizes say nothing.\n"
+                          "# These are powers of two: put your own batch sizes and blocks here.\n"
+                          "([1, 2, 4, 8, 16, 32, 64, 128], 1, [128, 256, 512, 1024, 2048])\n");
+    if (!prompts)
+        stet_buf_str(out, "# vLLM does not start without buckets for prompts, about which these "
+                          "sizes say nothing.\n"
+                          "# These are powers of two: put your own lengths here.\n"
+                          "(1, [128, 256, 512, 1024, 2048], 0)\n");
+}
+
 static void gaudi(struct stet_buf *out, const struct stet_buckets_set *s, unsigned rank)
 {
+    bool prompts = false, decoding = false;
+
     stet_buf_str(out, "# VLLM_BUCKETING_FROM_FILE is the path of this file.\n"
                       "# (batch size, query length, context blocks)\n");
-    if (rank == 1) {
+    if (rank == 1) { /* lengths of prompts */
         stet_buf_str(out, "(1, [");
-        list(out, s, ", ");
+        for (uint32_t i = 0; i < s->count; i++)
+            stet_buf_printf(out, "%s%" PRId64, i ? ", " : "", s->dims[i] > 1 ? s->dims[i] : 2);
         stet_buf_str(out, "], 0)\n");
-        return;
+        prompts = true;
     }
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->count && rank > 1; i++) {
         const int64_t *b = s->dims + (size_t)i * rank;
 
         stet_buf_printf(out, "(%" PRId64 ", %" PRId64 ", %" PRId64 ")\n", b[0], b[1],
                         rank == 3 ? b[2] : 0);
+        prompts |= b[1] != 1;
+        decoding |= b[1] == 1;
     }
+    gaudi_missing(out, prompts, decoding);
 }
 
 enum stet_rc stet_buckets_emit(struct stet_buf *out, struct stet_buckets_curve *c,

@@ -1,9 +1,11 @@
 /* stet fit: asks the compiler of a topology about a command's programs before the topology is
  * there. */
 #include "base/fs.h"
+#include "base/stop.h"
 #include "cli/command.h"
-#include "cli/fit_text.h"
 #include "contract/contract_run.h"
+#include "fit/fit_text.h"
+#include "warm/patience.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +20,6 @@ static const struct stet_usage usage = {
     "store. Exit 1 when it does not fit.",
     "fit",
 };
-
-enum { JOBS_MAX = 64 };
 
 /* "16G", "31.2 GB", "16909328384"; 0 if it is none of these. G is 2^30. */
 static uint64_t bytes_of(const char *text)
@@ -55,7 +55,7 @@ static int fit(const struct stet_fit_options *o, enum stet_format format, bool a
         stet_fit_json(&json, &f);
         code = stet_cli_print(&json, stet_fit_is_fine(&f) ? STET_EXIT_FINE : STET_EXIT_FINDING);
     } else {
-        stet_cli_fit_text(&out, &f, all, stet_text_colour(STDOUT_FILENO));
+        stet_fit_text(&out, &f, all, stet_text_colour(STDOUT_FILENO));
         code = stet_cli_print(&out, stet_fit_is_fine(&f) ? STET_EXIT_FINE : STET_EXIT_FINDING);
     }
     stet_fit_release(&f);
@@ -69,7 +69,7 @@ static void tell_try(void *context, const struct stet_fit_search *s, const struc
     struct stet_buf out = STET_TEXT_INIT;
 
     (void)context;
-    stet_cli_fit_try(&out, s, t);
+    stet_fit_try_text(&out, s, t);
     stet_say_text(&out);
     stet_buf_release(&out);
 }
@@ -79,8 +79,6 @@ static int search(const struct stet_fit_options *o, const char *text, bool sweep
                   enum stet_format format, bool all)
 {
     struct stet_fit_search s;
-    struct stet_fit_substitute b = {0};
-    struct stet_fit_options with = *o;
     struct stet_buf out = STET_TEXT_INIT, json = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
     struct stet_fit f;
@@ -90,33 +88,19 @@ static int search(const struct stet_fit_options *o, const char *text, bool sweep
     if (stet_fit_search_parse(&s, text, sweep, &err) != STET_OK)
         return stet_cli_complain(&err);
     s.tell = tell_try;
-    if (stet_fit_search_run(&s, o, &err) != STET_OK)
+    if (stet_fit_search_run(&s, o, &err) != STET_OK ||
+        (!sweep && stet_fit_search_settle(&s, o, &f, &fitted, &err) != STET_OK))
         return stet_cli_complain(&err);
-    if (!sweep && s.found) {
-        if (stet_fit_substitute(&b, o->command, s.name, s.value, &err) == STET_OK) {
-            with.command = b.command;
-            with.set = b.set[0] ? b.set : NULL;
-            fitted = true;
-        }
-        if (!fitted || stet_fit_run(&f, &with, &err) != STET_OK) {
-            if (fitted)
-                stet_fit_release(&f);
-            stet_fit_substitute_release(&b);
-            return stet_cli_complain(&err);
-        }
-    }
-    code = s.found ? STET_EXIT_FINE : STET_EXIT_FINDING;
+    code = s.found && (!fitted || stet_fit_is_fine(&f)) ? STET_EXIT_FINE : STET_EXIT_FINDING;
     if (format == STET_FORMAT_JSON) {
         stet_fit_search_json(&json, &s, fitted ? &f : NULL);
         code = stet_cli_print(&json, code);
     } else {
-        stet_cli_fit_search_text(&out, &s, fitted ? &f : NULL, all,
-                                 stet_text_colour(STDOUT_FILENO));
+        stet_fit_search_text(&out, &s, fitted ? &f : NULL, all, stet_text_colour(STDOUT_FILENO));
         code = stet_cli_print(&out, code);
     }
     if (fitted)
         stet_fit_release(&f);
-    stet_fit_substitute_release(&b);
     return code;
 }
 
@@ -137,17 +121,18 @@ static bool take_subject(struct stet_fit_options *o, const struct stet_args *arg
 int cmd_fit(int argc, char **argv)
 {
     struct stet_fit_options o = {0};
-    const char *jobs = NULL, *memory = NULL, *range = NULL, *values = NULL;
+    const char *jobs = NULL, *memory = NULL, *range = NULL, *values = NULL, *timeout = NULL;
     bool all = false;
-    long count;
+    int code;
     const struct stet_option options[] = {
-        {"topology", "T", "the devices: v6e:2x4, v5p:2x2x1, tpu7x:2x2x1; 1x1x1 with --target",
+        {"topology", "T", "the devices: v6e:2x4, v5p:8x8x16, tpu7x:2x2x1; 1x8x1 with --target",
          STET_OPTION_VALUE, &o.topology},
         {"zeros", NULL, "do not compute: for models that this machine could not run",
          STET_OPTION_FLAG, &o.zeros},
         {"quick", NULL, "generate no code: memory and costs in a tenth of the time (libtpu)",
          STET_OPTION_FLAG, &o.quick},
-        {"lines", NULL, "also measure compile time by line, which takes as long again (libtpu)",
+        {"lines", NULL,
+         "also measure compile time by line and by repeated block, which takes longer",
          STET_OPTION_FLAG, &o.lines},
         {"search", "NAME=A..B", "the largest value of an argument or variable that fits",
          STET_OPTION_VALUE, &range},
@@ -161,6 +146,8 @@ int cmd_fit(int argc, char **argv)
         {"contract", "FILE", "also check the run against this contract", STET_OPTION_VALUE,
          &o.contract},
         {"jobs", "N", "number of processes (default: one per processor)", STET_OPTION_VALUE, &jobs},
+        {"timeout", "TIME", "give up a program that takes longer: 90s, 10m, 2h", STET_OPTION_VALUE,
+         &timeout},
         {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE, &o.store},
         {"no-store", NULL, "keep no executables", STET_OPTION_FLAG, &o.no_store},
         {"all", NULL, "list every program", STET_OPTION_FLAG, &all},
@@ -181,14 +168,18 @@ int cmd_fit(int argc, char **argv)
         return stet_cli_usage_error(&usage, "--memory is a size such as 31.2G");
     if (!o.contract && stet_fs_exists(STET_CONTRACT_FILE))
         o.contract = STET_CONTRACT_FILE;
-    count = jobs ? strtol(jobs, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
-    if (jobs && (count < 1 || count > JOBS_MAX))
+    o.jobs = stet_warm_jobs(jobs);
+    if (!o.jobs)
         return stet_cli_usage_error(&usage, "--jobs is a number of processes, 1 to 64");
-    o.jobs = count < 1 ? 1 : count > JOBS_MAX ? JOBS_MAX : (unsigned)count;
+    if (!stet_warm_limit(timeout, &o.limit_ns))
+        return stet_cli_usage_error(&usage, "--timeout is a time such as 90s or 10m");
     if ((range || values) && !o.command)
         return stet_cli_usage_error(&usage, "--search and --sweep need a command behind --");
     if (range && values)
         return stet_cli_usage_error(&usage, "either --search or --sweep");
-    return range || values ? search(&o, range ? range : values, values != NULL, args.format, all)
+    stet_stop_catch();
+    code = range || values ? search(&o, range ? range : values, values != NULL, args.format, all)
                            : fit(&o, args.format, all);
+    stet_stop_obey();
+    return code;
 }

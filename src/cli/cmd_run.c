@@ -111,17 +111,19 @@ static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct 
     return stet_monitor_publish_start(&r->metrics, &options, tap, err);
 }
 
+/* Explaining thousands of compiles takes longer than the tests that made them, so `stet test`
+ * leaves it to `stet explain`. */
 static enum stet_rc start_live(struct run *r, const struct wishes *w, struct stet_live_tap *tap,
                                struct stet_err *err)
 {
     bool says = !w->quiet && !w->brief;
 
-    if (says)
+    if (says) {
         tap->say = stet_cli_account_say;
-    if (!w->quiet)
         tap->differ = stet_cli_divergence_say;
+    }
     return stet_live_new(&r->live, r->on_disk.folder, r->on_disk.id, w->json_events,
-                         r->metrics || !w->quiet ? tap : NULL, err);
+                         r->metrics || says ? tap : NULL, err);
 }
 
 static void summary(const struct run *r, const struct wishes *w)
@@ -367,7 +369,7 @@ int cmd_run(int argc, char **argv)
     if (!take_command(&r, &args))
         return stet_cli_usage_error(&usage, "no command to run");
     if (w.cpu && !stet_launch_cpu_devices_ok(w.cpu))
-        return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 256");
+        return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 32768");
     if (w.zeros && !w.cpu)
         return stet_cli_usage_error(&usage, "--zeros needs --cpu");
     if (w.strict && !w.cpu)

@@ -1,11 +1,10 @@
 /* stet warm: compiles the programs of earlier runs before the next launch needs them. */
 #include "base/human.h"
 #include "base/json.h"
+#include "base/stop.h"
 #include "cli/command.h"
+#include "warm/patience.h"
 #include "warm/warm_run.h"
-
-#include <stdlib.h>
-#include <unistd.h>
 
 static const struct stet_usage usage = {
     "stet warm [options] [RUN|LEDGER]",
@@ -15,8 +14,6 @@ static const struct stet_usage usage = {
     "Exit 1 when a program could not be compiled.",
     "warm",
 };
-
-enum { JOBS_MAX = 64 };
 
 /* ---- the result ---- */
 
@@ -120,31 +117,24 @@ static int tell(const struct stet_warm_run *w, bool json)
     return stet_cli_print(&out, a.failed ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 
-/* Parses --jobs. Returns -1 when it is not a number of processes. */
-static long jobs_of(const char *text)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-
-    return end == text || *end || n < 1 || n > JOBS_MAX ? -1 : n;
-}
-
 static int warm(const char *name, const struct stet_warm_options *o, bool json)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_warm_run w;
-    int code =
-        stet_warm_run(&w, name, o, &err) == STET_OK ? tell(&w, json) : stet_cli_complain(&err);
+    int code;
+
+    stet_stop_catch();
+    code = stet_warm_run(&w, name, o, &err) == STET_OK ? tell(&w, json) : stet_cli_complain(&err);
 
     stet_warm_run_release(&w);
+    stet_stop_obey();
     return code;
 }
 
 int cmd_warm(int argc, char **argv)
 {
     struct stet_warm_options w = {0};
-    const char *jobs = NULL;
-    long count;
+    const char *jobs = NULL, *timeout = NULL;
     const struct stet_option options[] = {
         {"topology", "T", "compile for this topology, without a device: v6e:2x4, 1x1x1",
          STET_OPTION_VALUE, &w.topology},
@@ -154,6 +144,8 @@ int cmd_warm(int argc, char **argv)
         {"plugin", "FILE", "this plugin instead of the one the run had", STET_OPTION_VALUE,
          &w.plugin},
         {"jobs", "N", "number of processes (default: one per processor)", STET_OPTION_VALUE, &jobs},
+        {"timeout", "TIME", "give up a program that takes longer: 90s, 10m, 2h", STET_OPTION_VALUE,
+         &timeout},
         {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE, &w.store},
         {0},
     };
@@ -164,11 +156,12 @@ int cmd_warm(int argc, char **argv)
         return done;
     if (args.count > 1)
         return stet_cli_usage_error(&usage, "warms for one run at a time");
-    count = jobs ? jobs_of(jobs) : sysconf(_SC_NPROCESSORS_ONLN);
-    if (jobs && count < 0)
+    w.jobs = stet_warm_jobs(jobs);
+    if (!w.jobs)
         return stet_cli_usage_error(&usage, "--jobs is a number of processes, 1 to 64");
+    if (!stet_warm_limit(timeout, &w.limit_ns))
+        return stet_cli_usage_error(&usage, "--timeout is a time such as 90s or 10m");
     if (w.target && !w.topology)
         return stet_cli_usage_error(&usage, "--target needs --topology, as 1x1x1");
-    w.jobs = count < 1 ? 1 : count > JOBS_MAX ? JOBS_MAX : (unsigned)count;
     return warm(args.count ? args.values[0] : NULL, &w, args.format == STET_FORMAT_JSON);
 }

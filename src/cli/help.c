@@ -41,15 +41,18 @@ int stet_cli_help_page(const char *subject, struct stet_help_topic *all, size_t 
     bool completion = !strncmp(subject, "--completion=", 13);
     enum stet_help_shell shell = completion ? stet_help_shell_find(subject + 13) : STET_SHELLS;
     const char *name = man && subject[5] ? subject + 6 : "";
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_BUF_INIT, subjects = STET_BUF_INIT;
 
     if (!man && !completion)
         return page(subject);
     describe(all, count);
     if (man && !*name)
         stet_help_man_all(&out, all, count);
-    else if (completion && shell != STET_SHELLS)
-        stet_help_completion(&out, shell, all, count);
+    else if (completion && shell != STET_SHELLS) {
+        stet_help_subjects(&subjects);
+        stet_help_completion(&out, shell, all, count, stet_buf_as_view(&subjects));
+        stet_buf_release(&subjects);
+    }
     for (size_t i = 0; *name && i < count; i++)
         if (!strcmp(all[i].name, name))
             stet_help_man(&out, &all[i]);

@@ -110,7 +110,8 @@ static void totals(struct stet_buf *out, const struct stet_contract_check *k,
     if (k->unreadable) {
         stet_buf_str(out, "  ");
         stet_text_count(out, k->unreadable, "program");
-        stet_buf_str(out, " could not be read and was not checked\n");
+        stet_buf_printf(out, " could not be read and %s not checked\n",
+                        k->unreadable == 1 ? "was" : "were");
     }
     if (k->foreign)
         stet_buf_str(out, "  made on the CPU backend, and this run is elsewhere: bundle, donated, "

@@ -14,16 +14,30 @@ static void text(struct stet_json *j, const char *key, struct stet_view words)
     stet_json_end_object(j);
 }
 
-/* The clauses are the rules. */
+/* A clause is a rule. GitHub's code scanning requires a full description and a help text. */
+static void rule(struct stet_json *j, enum stet_clause c)
+{
+    struct stet_buf full = STET_BUF_INIT;
+
+    stet_buf_printf(&full, "The run breaks the clause `%s` of the contract: %s.",
+                    stet_gate_clause_name(c), stet_gate_clause_about(c));
+    stet_json_object(j, NULL);
+    stet_json_cstr(j, "id", stet_gate_clause_name(c));
+    text(j, "shortDescription", stet_view_str(stet_gate_clause_about(c)));
+    text(j, "fullDescription", stet_buf_as_view(&full));
+    text(j, "help",
+         stet_view_str("`stet check` prints the line and the fix. If the change is meant, `stet "
+                       "contract update` shows what to allow. `stet help contract` describes the "
+                       "clauses."));
+    stet_json_end_object(j);
+    stet_buf_release(&full);
+}
+
 static void rules(struct stet_json *j)
 {
     stet_json_array(j, "rules");
-    for (int i = 0; i < STET_CLAUSES; i++) {
-        stet_json_object(j, NULL);
-        stet_json_cstr(j, "id", stet_gate_clause_name((enum stet_clause)i));
-        text(j, "shortDescription", stet_view_str(stet_gate_clause_about((enum stet_clause)i)));
-        stet_json_end_object(j);
-    }
+    for (int i = 0; i < STET_CLAUSES; i++)
+        rule(j, (enum stet_clause)i);
     stet_json_end_array(j);
 }
 

@@ -254,6 +254,9 @@ static bool by_value(struct asking *a, enum stet_journal_value_scope scope, bool
 
         if (m->scope != scope || m->wrapped != wrapped || !concerns(a->f, m))
             continue;
+        if (scope == STET_SCOPE_LOCAL && m->length &&
+            stet_finding_change(a->f, STET_CHANGE_CONSTANT))
+            continue; /* how many items a list has is no number of the program */
         made = follow_moved(a, m, PY_OF_VALUE);
         if (!made.line)
             continue;
@@ -273,6 +276,22 @@ static bool by_constant(struct asking *a)
         const struct stet_moved *m = stet_finding_constant_holder(a->f, i);
 
         if (m && take(a, follow_moved(a, m, PY_OF_VALUE), STET_SURE_CERTAIN))
+            return true;
+    }
+    return false;
+}
+
+/* The variable that the two values of a constant were computed from. */
+static bool by_maker(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->change_count; i++) {
+        const struct stet_reported_change *c = &a->f->changes[i];
+        const struct stet_moved *m =
+            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET && c->data.has_values
+                ? stet_explain_moved_maker(a->f->moved, a->f->moved_count, c->data.values)
+                : NULL;
+
+        if (m && take(a, follow_moved(a, m, PY_OF_VALUE), STET_SURE_LIKELY))
             return true;
     }
     return false;
@@ -421,14 +440,14 @@ bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
     return found;
 }
 
-bool stet_explain_mode(struct stet_history *h, struct stet_finding *f)
+bool stet_explain_decided_moved(struct stet_history *h, struct stet_finding *f,
+                                const struct stet_moved *m)
 {
     struct asking a;
     bool found;
 
     begin(&a, h, f);
-    found = take(&a, stet_python_training(&h->sources, &a.seen.stack, (struct stet_view){0}),
-                 STET_SURE_LIKELY);
+    found = take(&a, follow_moved(&a, m, PY_OF_VALUE), STET_SURE_CERTAIN);
     stet_observed_release(&a.seen);
     return found;
 }
@@ -468,7 +487,7 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
         found = by_callee(&a);
     else
         found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
-                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_new_object(&a) ||
+                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_maker(&a) || by_new_object(&a) ||
                 by_value(&a, STET_SCOPE_CLOSURE, false) || by_value(&a, STET_SCOPE_GLOBAL, false) ||
                 (!is_anew(&a) && (by_mode(&a) || by_variable(&a)));
     stet_observed_release(&a.seen);

@@ -1,6 +1,9 @@
 /* What was observed in Python at the two compiles: static arguments that differ, and the variable
  * that has the value of a constant. */
+#include "explain/decided.h"
 #include "explain/history_internal.h"
+
+#include <math.h>
 
 /* An array argument changed too: then the static one is not the only cause. */
 static bool arrays_moved(const struct stet_finding *f)
@@ -84,6 +87,72 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
                       "each of them during warm-up, or compute both ways with jnp.where.";
 }
 
+/* A Python value in an object that the call passes, which a library makes static. */
+static const struct stet_moved *static_field(struct stet_history *h, const struct stet_finding *f)
+{
+    const struct stet_place *at = &stet_sighting_of(h, f)->trigger;
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        if (m->scope == STET_SCOPE_LOCAL && !m->array && (m->numeric || m->flag) &&
+            stet_python_line_passes(&h->sources, at->file, at->line, m->path))
+            return m;
+    }
+    return NULL;
+}
+
+/* Does the number go up by one with each program, each of which runs once? */
+static bool is_counter(const struct stet_history *h, const struct stet_finding *f,
+                       const struct stet_moved *m)
+{
+    const struct stet_series *s = m->numeric && !m->flag ? stet_series_of_moved(h, f, m) : NULL;
+
+    return s && s->even && s->findings >= 2 && fabs(s->step) == 1 && stet_turns_of(h, f).mine <= 1;
+}
+
+/* The same program for each call: a number counts in a model, if only one line does that. */
+static bool counts_in_model(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_python_made made;
+
+    if (stet_sighting_of(h, f)->executions > 1 || h->sightings[f->against].executions > 1)
+        return false;
+    made = stet_python_counts_in_model(&h->sources);
+    if (!made.line || !stet_finding_hear(h, f, STET_ANSWER(PYTHON_COUNTER, PROGRAMS, LIKELY),
+                                         "the program is the same in each call, and line %u counts "
+                                         "in a model, whose Python values are static",
+                                         made.line))
+        return false;
+    f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
+                                    .function = stet_arena_copy(&h->arena, made.function),
+                                    .line = made.line};
+    f->source_sure = STET_SURE_LIKELY;
+    return true;
+}
+
+/* The program is the same: its key has a Python value that it does not use. */
+static bool in_an_object(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_moved *m = static_field(h, f);
+
+    if (!m)
+        return counts_in_model(h, f);
+    if (!stet_finding_hear(h, f,
+                           is_counter(h, f, m) ? STET_ANSWER(PYTHON_COUNTER, VALUES, LIKELY)
+                                               : STET_ANSWER(STATIC_ARGUMENT, VALUES, LIKELY),
+                           "%.*s was %.*s and is %.*s; the program is the same, but Python values "
+                           "of an object are static",
+                           STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to)))
+        return false;
+    f->detail = m->path;
+    f->fix_text = "Keep {detail} out of the object that is passed, or make it an array (in "
+                  "flax.nnx a Variable): each of its values is another key, though the program is "
+                  "the same.";
+    stet_explain_decided_moved(h, f, m);
+    return true;
+}
+
 static void same_around(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_place *was = &h->sightings[f->against].trigger;
@@ -142,7 +211,8 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
         m = f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].array ? &f->moved[i] : NULL;
     }
     if (!m) {
-        same_around(h, f);
+        if (!in_an_object(h, f))
+            same_around(h, f);
         return;
     }
     stet_finding_hear(h, f,
@@ -180,6 +250,25 @@ static void converted(struct stet_history *h, struct stet_finding *f)
         "what is computed from one, is weakly typed (weak_type) until it is converted.";
 }
 
+/* Operations differ, and of the arguments only types do: the conversions that these need. */
+static void typed(struct stet_history *h, struct stet_finding *f)
+{
+    bool only = false;
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        if (m->scope != STET_SCOPE_ARGUMENT)
+            continue;
+        if (!m->typed || m->static_argument || m->one_sided || m->size_to)
+            return;
+        only = true;
+    }
+    if (only)
+        stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, DTYPE_CHANGE, VALUES, LIKELY),
+                          "only the type of an argument differs");
+}
+
 static void variable(struct stet_history *h, struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
@@ -203,6 +292,8 @@ void stet_evidence_call(struct stet_history *h, struct stet_finding *f)
         static_size(h, f);
     if (f->cause == STET_CAUSE_IDENTICAL_REHASH)
         argument_from_elsewhere(h, f);
+    if (f->cause == STET_CAUSE_GRAPH_CHANGE)
+        typed(h, f);
     if (f->cause == STET_CAUSE_DTYPE_CHANGE)
         converted(h, f);
     if (stet_finding_is(f, STET_CAUSE_HAS_VARIABLE))

@@ -331,6 +331,7 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->from = words(arena, from);
     m->to = words(arena, to);
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
+    m->length = from && to && from->kind == STET_VALUE_LENGTH && to->kind == STET_VALUE_LENGTH;
     m->one_sided = !is_present(from) || !is_present(to);
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     if (m->flag) {
@@ -396,6 +397,24 @@ static uint32_t arrays_beyond(struct stet_arena *arena, const struct table *more
     return n;
 }
 
+/* Appends the arrays that only `more` has, by keys, which unlike places do not shift. */
+static uint32_t keyed_beyond(struct stet_arena *arena, const struct table *more,
+                             const struct table *less, bool came, struct stet_moved *out,
+                             uint32_t n)
+{
+    const struct statics none = {0};
+
+    for (uint32_t i = 0; i < more->count && n < STET_MOVED_MOST; i++) {
+        const struct stet_journal_value *v = &more->items[i];
+
+        if (!is_array(v) || !stet_view_ends(v->path, "']") || find(less, v) || is_unread(less, v))
+            continue;
+        add(arena, more, &none, came ? NULL : v, came ? v : NULL, &out[n]);
+        out[n++].wrapped = true;
+    }
+    return n;
+}
+
 /* A user's variable that held the same two values. */
 static const struct stet_journal_value *held_as(const struct table *a, const struct table *b,
                                                 const struct stet_journal_value *from,
@@ -424,6 +443,8 @@ static uint32_t compare_wrapped(struct stet_arena *arena, const struct table *a,
     if (before != now && !a->cut_count && !b->cut_count)
         return now > before ? arrays_beyond(arena, b, a, true, out, n)
                             : arrays_beyond(arena, a, b, false, out, n);
+    n = keyed_beyond(arena, b, a, true, out, n);
+    n = keyed_beyond(arena, a, b, false, out, n);
     for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
         const struct stet_journal_value *v = &b->items[i], *was, *held;
 
@@ -519,12 +540,33 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
 const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
                                                    const double *values)
 {
-    for (int sign = 1; sign >= -1; sign -= 2) /* an optimizer subtracts its rate */
+    /* an optimizer subtracts its rate, and dropout keeps what it does not drop */
+    static const double from[] = {0, 0, 1}, times[] = {1, -1, -1};
+
+    for (int how = 0; how < 3; how++)
         for (uint32_t i = 0; values && i < count; i++)
             if (moved[i].numeric &&
-                stet_scalar_close(moved[i].from_number, sign * values[0], 1e-6) &&
-                stet_scalar_close(moved[i].to_number, sign * values[1], 1e-6))
+                stet_scalar_close(moved[i].from_number, from[how] + times[how] * values[0], 1e-6) &&
+                stet_scalar_close(moved[i].to_number, from[how] + times[how] * values[1], 1e-6))
                 return &moved[i];
+    return NULL;
+}
+
+const struct stet_moved *stet_explain_moved_maker(const struct stet_moved *moved, uint32_t count,
+                                                  const double *values)
+{
+    for (int sum = 0; sum < 2; sum++)
+        for (uint32_t i = 0; values && i < count; i++) {
+            double a = moved[i].from_number, b = moved[i].to_number;
+
+            if (!moved[i].numeric || a == b)
+                continue;
+            if (sum ? stet_scalar_close(values[0] + a, values[1] + b, 1e-5) ||
+                          stet_scalar_close(values[0] - a, values[1] - b, 1e-5)
+                    : a != 0 && b != 0 && values[0] != 0 &&
+                          stet_scalar_close(values[0] * b, values[1] * a, 1e-5))
+                return &moved[i];
+        }
     return NULL;
 }
 

@@ -18,6 +18,7 @@ struct stet_moved {
     bool one_sided;             /* one of the two compiles had no such value, or None */
     bool flag;                  /* both are True or False */
     bool numeric;               /* both are numbers */
+    bool length;                /* both are the number of items of a container */
     bool array;                 /* one of the two is an array */
     bool static_argument;       /* an argument that is static for jit */
     bool typed;        /* an array's dtype or weak type differs, or a number became an array of
@@ -38,6 +39,10 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
  */
 const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
                                                    const double *values);
+/* Returns the one that the two values were computed from by one factor (0.5 * rate) or one sum
+ * (1 - share), or NULL. */
+const struct stet_moved *stet_explain_moved_maker(const struct stet_moved *moved, uint32_t count,
+                                                  const double *values);
 /* "batch" of "batch['x'].mask" or "batch[0]". */
 struct stet_view stet_explain_moved_root(const struct stet_moved *m);
 /* Was the user's function that the framework received made anew between two compiles: another

@@ -10,15 +10,14 @@
 #include "fit/fit_launch.h"
 #include "fit/fit_oracle.h"
 #include "fit/fit_plugin.h"
+#include "launch/cpu.h"
 #include "ledger/run_steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* Of the CPU backend. */
-enum { MOST_DEVICES = 256 };
+#include <sys/wait.h>
 
 static enum stet_rc make_folder(struct stet_fit *fit, struct stet_err *err)
 {
@@ -44,29 +43,27 @@ static enum stet_rc run_command(struct stet_fit *fit, const struct stet_fit_opti
     char pose[STET_FIT_WORK_FILE], account[STET_FIT_WORK_FILE], socket[STET_FIT_WORK_FILE];
     struct stet_fit_launch l = {
         .command = o->command, .zeros = o->zeros, .pose = pose, .account = account, .set = o->set};
-    const struct stet_fit_oracle oracle = {
-        .plugin = fit->plugin,
-        .topology = {.name = fit->topology.name, .target = o->target},
-        .folder = fit->work,
-        .socket = socket};
+    struct stet_fit_oracle oracle = {.plugin = fit->plugin,
+                                     .topology = {.name = fit->topology.name, .target = o->target},
+                                     .folder = fit->work,
+                                     .socket = socket,
+                                     .limit_ns = o->limit_ns};
     enum stet_rc rc;
-    pid_t pid = 0;
 
     snprintf(pose, sizeof pose, "%s/pose", fit->work);
     snprintf(account, sizeof account, "%s/account", fit->work);
     snprintf(socket, sizeof socket, "%s/oracle", fit->work);
-    if (fit->topology.count > MOST_DEVICES)
+    if (fit->topology.count > STET_LAUNCH_CPU_DEVICES)
         return stet_fail(err, STET_UNSUPPORTED,
                          "%s has %u devices; the CPU backend poses as %d at most",
-                         fit->topology.name, fit->topology.count, MOST_DEVICES);
+                         fit->topology.name, fit->topology.count, STET_LAUNCH_CPU_DEVICES);
     if (fit->topology.count > 1) {
-        pid = stet_fit_oracle_start(&oracle);
-        fit->guessed = pid == 0;
-        l.oracle = pid ? socket : NULL;
+        fit->guessed = !stet_fit_oracle_start(&oracle);
+        l.oracle = fit->guessed ? NULL : socket;
     }
     fit->ran = true;
     rc = stet_fit_launch(&l, &fit->topology, fit->id, sizeof fit->id, &fit->status, err);
-    stet_fit_oracle_stop(pid);
+    fit->guessed |= !stet_fit_oracle_stop(&oracle);
     return rc;
 }
 
@@ -98,20 +95,16 @@ static enum stet_rc find_plugin(struct stet_fit *fit, const struct stet_fit_opti
 
 /* ---- the contract ---- */
 
-static void check_contract(struct stet_fit *fit, const char *file)
+static void check_contract(struct stet_fit *fit, const struct stet_contract *c)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_contract_check k;
-    struct stet_contract c;
     struct stet_lanes l;
 
-    if (stet_gate_contract_read(&c, file, &err) != STET_OK) {
-        stet_say_err(&err);
-        return;
-    }
+    fit->contract_asked = true;
     if (stet_contract_lanes_open(&l, fit->id, &err) == STET_OK) {
         stet_contract_check_init(&k);
-        fit->contract_checked = stet_contract_check_run(&k, &c, &l, &err) == STET_OK;
+        fit->contract_checked = stet_contract_check_run(&k, c, &l, &err) == STET_OK;
         fit->contract_kept = fit->contract_checked && k.count == 0;
         fit->violations = k.count;
         if (k.count)
@@ -121,7 +114,6 @@ static void check_contract(struct stet_fit *fit, const char *file)
     }
     if (err.rc != STET_OK)
         stet_say_err(&err);
-    stet_gate_contract_release(&c);
 }
 
 /* ---- all of it ---- */
@@ -132,6 +124,9 @@ static enum stet_rc compile(struct stet_fit *fit, const struct stet_fit_options 
     struct stet_fit_inspection inspection = {
         .folder = fit->work, .quick = o->quick, .lines = o->lines};
     struct stet_warm_inspector inspector = stet_fit_inspector;
+    struct stet_err why = STET_ERR_INIT;
+    char how[STET_FIT_ENDED];
+    enum stet_rc rc;
     const struct stet_warm_options w = {
         .topology = fit->topology.name,
         .target = o->target,
@@ -140,11 +135,17 @@ static enum stet_rc compile(struct stet_fit *fit, const struct stet_fit_options 
         .jobs = o->jobs,
         .inspector = &inspector,
         .logs = fit->work,
+        .limit_ns = o->limit_ns,
     };
 
     inspector.context = &inspection;
     fit->warmed = true;
-    return stet_warm_run(&fit->warm, o->command ? fit->id : o->run, &w, err);
+    rc = stet_warm_run(&fit->warm, o->command ? fit->id : o->run, &w, &why);
+    if (rc == STET_NOT_FOUND && fit->status) {
+        stet_fit_ended(fit, how);
+        return stet_fail(err, rc, "the command ended with %s and compiled nothing", how);
+    }
+    return rc == STET_OK ? rc : stet_fail(err, rc, "%s", why.text);
 }
 
 static void look_back(struct stet_fit *fit)
@@ -158,16 +159,12 @@ static void look_back(struct stet_fit *fit)
     stet_ledger_runs_close(&runs);
 }
 
-enum stet_rc stet_fit_run(struct stet_fit *fit, const struct stet_fit_options *o,
-                          struct stet_err *err)
+static enum stet_rc make(struct stet_fit *fit, const struct stet_fit_options *o,
+                         struct stet_err *err)
 {
-    struct stet_run_digest *d;
     char pose[STET_FIT_WORK_FILE];
-    enum stet_rc rc;
+    enum stet_rc rc = make_folder(fit, err);
 
-    *fit = (struct stet_fit){.zeros = o->zeros, .quick = o->quick, .lines = o->lines};
-    stet_arena_init(&fit->arena, (size_t)1 << 30);
-    rc = make_folder(fit, err);
     if (rc == STET_OK)
         rc = find_plugin(fit, o, err);
     snprintf(pose, sizeof pose, "%s/pose", fit->work);
@@ -180,13 +177,29 @@ enum stet_rc stet_fit_run(struct stet_fit *fit, const struct stet_fit_options *o
         rc = compile(fit, o, err);
     if (rc != STET_OK)
         return rc;
-    d = &fit->warm.ran.digests[0];
-    stet_ledger_run_steps(d, fit->warm.ran.runs.items[0].folder, NULL); /* unknown without them */
+    /* without steps, only what a step costs is not known */
+    stet_ledger_run_steps(&fit->warm.ran.digests[0], fit->warm.ran.runs.items[0].folder, NULL);
     rc = stet_fit_collect(fit, err);
+    return rc == STET_OK && o->lines ? stet_fit_leave_out(fit, err) : rc;
+}
+
+enum stet_rc stet_fit_run(struct stet_fit *fit, const struct stet_fit_options *o,
+                          struct stet_err *err)
+{
+    struct stet_contract contract;
+    enum stet_rc rc;
+
+    *fit = (struct stet_fit){.zeros = o->zeros, .quick = o->quick, .lines = o->lines};
+    stet_arena_init(&fit->arena, (size_t)1 << 30);
+    if (o->contract && (rc = stet_gate_contract_read(&contract, o->contract, err)) != STET_OK)
+        return rc; /* before the command runs for nothing */
+    rc = make(fit, o, err);
     if (rc == STET_OK && o->zeros)
-        stet_session_readbacks(&fit->readbacks, d, NULL);
+        stet_session_readbacks(&fit->readbacks, &fit->warm.ran.digests[0], NULL);
     if (rc == STET_OK && o->contract)
-        check_contract(fit, o->contract);
+        check_contract(fit, &contract);
+    if (o->contract)
+        stet_gate_contract_release(&contract);
     if (rc == STET_OK && !o->no_history)
         look_back(fit);
     return rc;
@@ -204,8 +217,16 @@ void stet_fit_release(struct stet_fit *fit)
     stet_arena_release(&fit->arena);
 }
 
+void stet_fit_ended(const struct stet_fit *fit, char out[STET_FIT_ENDED])
+{
+    bool killed = WIFSIGNALED(fit->status);
+
+    snprintf(out, STET_FIT_ENDED, "%s %d", killed ? "signal" : "exit code",
+             killed ? WTERMSIG(fit->status) : WEXITSTATUS(fit->status));
+}
+
 bool stet_fit_is_fine(const struct stet_fit *fit)
 {
     return fit->verdict == STET_FIT_FITS && !fit->status &&
-           (!fit->contract_checked || fit->contract_kept);
+           (!fit->contract_asked || fit->contract_kept);
 }

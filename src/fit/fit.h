@@ -9,6 +9,7 @@
 #ifndef STET_FIT_FIT_H
 #define STET_FIT_FIT_H
 
+#include "fit/fit_blocks.h"
 #include "fit/fit_topology.h"
 #include "footprint/footprint.h"
 #include "footprint/remedy.h"
@@ -24,6 +25,7 @@ struct stet_fit_options {
     const char *const *set; /* NAME=value for the command, NULL-terminated; or NULL */
     const char *contract;   /* a file, or NULL */
     uint64_t memory;        /* of a device, instead of what the plugin says; 0: not given */
+    uint64_t limit_ns;      /* what compiling one program may take; 0 for no limit */
     bool zeros, quick, lines, no_store, no_history;
     unsigned jobs;
 };
@@ -46,7 +48,7 @@ struct stet_fit_line {
     struct stet_view shape_before;
 };
 
-/* What generating the code of one line took. */
+/* What generating the code of one line took; or compiling it, for a compiler without phases. */
 struct stet_fit_cost {
     struct stet_view file, function, op_name, opcode; /* of its costliest instruction */
     uint32_t line;                                    /* 0: not known */
@@ -59,6 +61,7 @@ struct stet_fit_program {
     const struct stet_warm_item *item;
     enum stet_fit_verdict verdict;
     struct stet_footprint footprint;
+    const char *why_unknown;             /* a literal; NULL if the verdict is another one */
     bool read;                           /* the footprint could be read */
     bool measured;                       /* memory is the executable's own statistics */
     struct stet_footprint_memory memory; /* all 0 if neither is known */
@@ -75,6 +78,13 @@ struct stet_fit_program {
     struct stet_fit_cost *costs; /* the largest first; NULL if they were not measured */
     size_t cost_count, fragments;
     uint64_t fragments_ns;
+    struct stet_fit_ablation {
+        uint64_t whole_ns;  /* of processor time; 0: not measured */
+        uint64_t unique_ns; /* without the copies of repeated blocks; 0: not measured */
+        uint64_t noise_ns;  /* by which two measurements of the whole differed */
+        struct stet_fit_block *blocks;
+        size_t block_count;
+    } ablation;
     struct stet_remedy advice[STET_REMEDIES]; /* if it does not fit */
     size_t advice_count;
     /* Lower bounds on its time, in seconds; 0 if not known. */
@@ -107,7 +117,7 @@ struct stet_fit {
     double step_flops, step_memory, step_wire, step_bound_s;
     struct stet_footprint_traffic step_traffic[STET_COLLECTIVES];
     struct stet_readbacks readbacks; /* with zeros */
-    bool contract_checked, contract_kept;
+    bool contract_asked, contract_checked, contract_kept;
     size_t violations;
     struct stet_view contract_says; /* the first violation */
     struct stet_view since;         /* the run of the last fit; empty if there is none */
@@ -121,6 +131,9 @@ void stet_fit_release(struct stet_fit *fit);
 
 /* Did everything fit, compile and keep the contract? */
 bool stet_fit_is_fine(const struct stet_fit *fit);
+/* How the command ended: "exit code 7", "signal 9". */
+enum { STET_FIT_ENDED = 32 };
+void stet_fit_ended(const struct stet_fit *fit, char out[STET_FIT_ENDED]);
 /* The program's time at least, in seconds: the longest of the three. */
 double stet_fit_bound(const struct stet_fit_program *p);
 /* "fits", "exceeds", "failed", "unknown" */

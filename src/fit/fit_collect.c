@@ -2,6 +2,7 @@
 #include "fit/fit_internal.h"
 
 #include "base/fs.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "decode/decode.h"
 #include "fit/fit_fragments.h"
@@ -35,6 +36,40 @@ double stet_fit_bound(const struct stet_fit_program *p)
 
 /* ---- what the children left ---- */
 
+/* The user's line at which the program was compiled; NULL if it is not known. */
+static const struct stet_trigger *trigger_of(const struct stet_run_digest *d,
+                                             const struct stet_warm_item *item)
+{
+    for (size_t k = 0; k < d->process_count; k++) {
+        for (size_t i = 0; i < d->processes[k].compile_count; i++) {
+            const struct stet_compile_event *c = &d->processes[k].compiles[i];
+
+            if (c->trigger.line && stet_hash_eq(c->program, item->program))
+                return &c->trigger;
+        }
+    }
+    return NULL;
+}
+
+/* TorchTPU leaves the frames of a module out of its programs, and gives a backward pass none at
+ * all. A program of one operation has the line that was running when it was compiled; the command
+ * ran with TORCH_TPU_LAUNCH_BLOCKING, so that is the operation's own. */
+static void lend_line(struct stet_fit *fit, struct stet_fit_program *p)
+{
+    const struct stet_trigger *t = trigger_of(&fit->warm.ran.digests[0], p->item);
+    struct stet_footprint *f = &p->footprint;
+
+    for (size_t i = 0; i < f->instruction_count; i++) {
+        if (f->instructions[i].line && !stet_path_is_installed(f->instructions[i].file))
+            return;
+    }
+    for (size_t i = 0; t && i < f->instruction_count; i++) {
+        f->instructions[i].file = t->file;
+        f->instructions[i].function = t->function;
+        f->instructions[i].line = (uint32_t)t->line;
+    }
+}
+
 /* A program whose file cannot be read stays unknown; the others are not affected. */
 static void read_program(struct stet_fit *fit, struct stet_fit_program *p, size_t number)
 {
@@ -48,24 +83,34 @@ static void read_program(struct stet_fit *fit, struct stet_fit_program *p, size_
     p->read = stet_footprint_read_program(&p->footprint, f.bytes, &err) == STET_OK;
     if (!p->read)
         stet_say("stet: %s: its optimized program cannot be read: %s\n", p->item->name, err.text);
+    lend_line(fit, p);
     stet_file_close(&f);
 }
 
 /* "…/3.dump/module_0000.jit_f.….after_optimizations-buffer-assignment.txt" */
-static bool find_dump(const char *folder, char *path, size_t room)
+static bool find_dump(const char *folder, const char *tail, char *path, size_t room)
 {
     DIR *dir = opendir(folder);
     bool found = false;
 
-    for (struct dirent *e; dir && !found && (e = readdir(dir));) {
-        size_t n = strlen(e->d_name), tail = strlen("-buffer-assignment.txt");
-
-        found = n > tail && !strcmp(e->d_name + n - tail, "-buffer-assignment.txt") &&
+    for (struct dirent *e; dir && !found && (e = readdir(dir));)
+        found = stet_view_ends(stet_view_str(e->d_name), tail) &&
                 snprintf(path, room, "%s/%s", folder, e->d_name) < (int)room;
-    }
     if (dir)
         closedir(dir);
     return found;
+}
+
+/* Which of the buffers are in use at the peak, if the compiler says that. */
+static void read_live(struct stet_fit_program *p, const char *folder)
+{
+    struct stet_file f = {0};
+    char path[PATH_MAX];
+
+    if (find_dump(folder, "-live-range.txt", path, sizeof path) &&
+        stet_file_open(&f, path, NULL) == STET_OK)
+        stet_footprint_read_live(&p->footprint, f.bytes, NULL);
+    stet_file_close(&f);
 }
 
 static void read_buffers(struct stet_fit *fit, struct stet_fit_program *p, size_t number)
@@ -83,10 +128,12 @@ static void read_buffers(struct stet_fit *fit, struct stet_fit_program *p, size_
         rc = stet_ledger_captured_open(&f, path, 0, &err);
         if (rc == STET_OK)
             rc = stet_footprint_read_assignment(&p->footprint, f.bytes, &err);
-    } else if (find_dump(folder, path, sizeof path)) {
+    } else if (find_dump(folder, "-buffer-assignment.txt", path, sizeof path)) {
         rc = stet_file_open(&f, path, &err);
         if (rc == STET_OK)
             rc = stet_footprint_read_dump(&p->footprint, f.bytes, &err);
+        if (rc == STET_OK)
+            read_live(p, folder);
     }
     if (rc != STET_OK && rc != STET_NOT_FOUND)
         stet_say("stet: %s: its buffers cannot be read: %s\n", p->item->name, err.text);
@@ -158,22 +205,26 @@ static void judge(const struct stet_fit *fit, struct stet_fit_program *p)
     uint64_t needs;
     bool refused;
 
-    if (p->error.len && done != STET_WARM_DONE)
+    if (done != STET_WARM_DONE && p->item->code == PJRT_Error_Code_RESOURCE_EXHAUSTED)
         stet_oom_read(&oom, p->error);
-    refused =
-        oom.kind == STET_OOM_PROGRAM || oom.kind == STET_OOM_ALLOCATE || oom.kind == STET_OOM_OTHER;
+    refused = oom.kind != STET_OOM_NONE && oom.kind != STET_OOM_SCRATCH;
     p->total = stet_footprint_total(&p->memory);
     needs = p->total + (p->beside_known ? p->beside : 0);
     if (done == STET_WARM_NOT_CAPTURED) {
-        p->verdict = STET_FIT_UNKNOWN;
+        p->why_unknown = "it was not captured whole (STET_CAPTURE=full captures constants)";
     } else if (refused || (fit->limit && p->total && needs > fit->limit)) {
         p->verdict = STET_FIT_EXCEEDS;
         p->exceeds = fit->limit && needs > fit->limit ? needs - fit->limit : oom.missing;
-    } else if (done == STET_WARM_DONE || (done == STET_WARM_LEFT && p->read)) {
-        p->verdict = fit->limit ? STET_FIT_FITS : STET_FIT_UNKNOWN;
-    } else {
+    } else if (done != STET_WARM_DONE && (done != STET_WARM_LEFT || !p->read)) {
         p->verdict = STET_FIT_FAILED;
+    } else if (!p->measured && !p->footprint.assigned) {
+        p->why_unknown = p->error.len ? "what the compiler said of its memory was lost"
+                                      : "the compiler gave no account of its memory";
+    } else if (!fit->limit) {
+        p->why_unknown = "the size of the device's memory is not known (--memory sets it)";
     }
+    if (p->why_unknown)
+        p->verdict = STET_FIT_UNKNOWN;
 }
 
 /* What would help a program that does not fit, read from the program as it was captured. */
@@ -312,6 +363,8 @@ enum stet_rc stet_fit_collect(struct stet_fit *fit, struct stet_err *err)
         if (fit->lines && stet_fit_fragments_read(fit, p, fit->count, err) != STET_OK)
             return err ? err->rc : STET_NO_MEMORY;
         p->end = stet_warm_run_end(p->item, stet_warm_run_event(&fit->warm, p->item));
+        if (p->end == STET_WARM_END_PRESENT)
+            p->wall_ns = p->cpu_ns = 0; /* loaded, not compiled */
         count_executions(&fit->warm.ran.digests[0], p);
     }
     snprintf(account, sizeof account, "%s/account", fit->work);

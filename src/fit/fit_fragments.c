@@ -2,28 +2,21 @@
  * signature. */
 #include "fit/fit_fragments.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "fit/fit_inspect.h"
+#include "fit/fit_internal.h"
 #include "ledger/captured.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { MOST_FRAGMENTS_FILE = 16 << 20 };
 
 /* ---- in a child ---- */
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* 0 if it cannot be read. It goes through a file because the compiler may have compressed it. */
 static uint64_t signature_of(struct stet_view fragment, const char *folder, size_t number)
@@ -50,10 +43,10 @@ static bool generate(const struct stet_fit_phases *p, struct stet_view fragment,
 {
     const struct stet_view in[] = {fragment, environment};
     struct stet_fit_partials out;
-    uint64_t begin = cpu_ns();
+    uint64_t begin = stet_clock_cpu_ns();
     PJRT_Error *error = stet_fit_phases_run(p, STET_FIT_PHASE_LOWER, in, 2, options, &out);
 
-    *ns = cpu_ns() - begin;
+    *ns = stet_clock_cpu_ns() - begin;
     if (error)
         p->api->PJRT_Error_Destroy(&(PJRT_Error_Destroy_Args){
             .struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE, .error = error});
@@ -185,7 +178,7 @@ static void charge(struct costs *v, const struct stet_footprint_instruction *i,
     c->function = i->function;
 }
 
-static int costlier_first(const void *a, const void *b)
+int stet_fit_costlier_first(const void *a, const void *b)
 {
     const struct stet_fit_cost *x = a, *y = b;
 
@@ -243,7 +236,7 @@ enum stet_rc stet_fit_fragments_read(struct stet_fit *fit, struct stet_fit_progr
         p->fragments_ns += groups[i].ns;
     }
     if (v.count)
-        qsort(v.items, v.count, sizeof *v.items, costlier_first);
+        qsort(v.items, v.count, sizeof *v.items, stet_fit_costlier_first);
     p->cost_count = v.count;
     p->costs = stet_arena_adopt(&fit->arena, v.items, v.count, sizeof *v.items);
     if (!groups || v.failed || (v.count && !p->costs)) {

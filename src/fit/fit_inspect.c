@@ -21,10 +21,12 @@ void stet_fit_inspect_path(char *out, size_t room, const char *folder, size_t nu
 static void keep(const struct stet_fit_inspection *n, const struct stet_warm_subject *s,
                  const char *kind, struct stet_view bytes)
 {
+    struct stet_err err = STET_ERR_INIT;
     char path[PATH_MAX];
 
     stet_fit_inspect_path(path, sizeof path, n->folder, s->number, kind);
-    stet_fs_write_unsynced(path, bytes, NULL); /* a file that is missing is reported as unknown */
+    if (stet_fs_write_unsynced(path, bytes, &err) != STET_OK)
+        snprintf(s->item->detail, sizeof s->item->detail, "%.180s", err.text);
 }
 
 /* Keeps the message. Returns whether memory ran out. */
@@ -33,13 +35,12 @@ static bool keep_error(const struct stet_fit_inspection *n, const struct stet_wa
 {
     PJRT_Error_Message_Args m = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE,
                                  .error = error};
-    PJRT_Error_GetCode_Args c = {.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE,
-                                 .error = error};
     PJRT_Error_Destroy_Args d = {.struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE,
                                  .error = error};
-    PJRT_Error *failed = s->api->PJRT_Error_GetCode(&c);
-    bool exhausted = !failed && c.code == PJRT_Error_Code_RESOURCE_EXHAUSTED;
+    bool exhausted;
 
+    s->item->code = stet_warm_topology_code(s->api, error);
+    exhausted = s->item->code == PJRT_Error_Code_RESOURCE_EXHAUSTED;
     s->api->PJRT_Error_Message(&m);
     if (exhausted)
         keep(n, s, "error", stet_view_of(m.message, m.message_size));
@@ -120,8 +121,7 @@ static enum asked ask_phase(const struct stet_fit_inspection *n, const struct st
 
 /* ---- a compiler without phases ---- */
 
-/* The plugin below the layer: this compile is not one of the run's, and not for the store. */
-static const PJRT_Api *real_plugin(const struct stet_warm_subject *s)
+const PJRT_Api *stet_fit_inspect_plugin(const struct stet_warm_subject *s)
 {
     union {
         void *symbol;
@@ -145,7 +145,7 @@ static void ask_dump(const struct stet_fit_inspection *n, const struct stet_warm
         .struct_size = PJRT_Compile_Args_STRUCT_SIZE, .topology = s->topology, .program = &program};
     PJRT_Executable_Destroy_Args destroy = {.struct_size =
                                                 PJRT_Executable_Destroy_Args_STRUCT_SIZE};
-    const PJRT_Api *real = real_plugin(s);
+    const PJRT_Api *real = stet_fit_inspect_plugin(s);
     struct stet_buf options = STET_BUF_INIT;
     char folder[PATH_MAX];
     PJRT_Error *error;
@@ -167,28 +167,46 @@ static void ask_dump(const struct stet_fit_inspection *n, const struct stet_warm
     stet_buf_release(&options);
 }
 
-static void keep_optimized(const struct stet_fit_inspection *n, const struct stet_warm_subject *s)
+bool stet_fit_inspect_optimized(const PJRT_Api *api, PJRT_Executable *executable,
+                                struct stet_buf *out)
 {
     PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE};
     PJRT_Executable_OptimizedProgram_Args args = {
         .struct_size = PJRT_Executable_OptimizedProgram_Args_STRUCT_SIZE,
-        .executable = s->executable,
+        .executable = executable,
         .program = &program};
-    char ignored[16], *bytes;
+    char ignored[16];
+    bool fine;
 
-    if (!stet_api_has(s->api, PJRT_Executable_OptimizedProgram) ||
-        stet_warm_topology_failed(s->api, s->api->PJRT_Executable_OptimizedProgram(&args), ignored,
+    if (!stet_api_has(api, PJRT_Executable_OptimizedProgram) ||
+        stet_warm_topology_failed(api, api->PJRT_Executable_OptimizedProgram(&args), ignored,
                                   sizeof ignored))
-        return;
-    bytes = malloc(program.code_size + 1);
-    program.code = bytes;
-    if (bytes && !stet_warm_topology_failed(s->api, s->api->PJRT_Executable_OptimizedProgram(&args),
-                                            ignored, sizeof ignored))
-        keep(n, s, "hlo", stet_view_of(bytes, program.code_size));
-    free(bytes);
+        return false;
+    program.code = malloc(program.code_size + 1);
+    fine = program.code &&
+           !stet_warm_topology_failed(api, api->PJRT_Executable_OptimizedProgram(&args), ignored,
+                                      sizeof ignored);
+    if (fine)
+        stet_buf_view(out, stet_view_of(program.code, program.code_size));
+    free(program.code);
+    return fine && !out->failed;
+}
+
+static void keep_optimized(const struct stet_fit_inspection *n, const struct stet_warm_subject *s)
+{
+    struct stet_buf hlo = STET_BUF_INIT;
+
+    if (stet_fit_inspect_optimized(s->api, s->executable, &hlo))
+        keep(n, s, "hlo", stet_buf_as_view(&hlo));
+    stet_buf_release(&hlo);
 }
 
 /* ---- the executable ---- */
+
+static bool is_size(int64_t bytes)
+{
+    return bytes >= 0 && (uint64_t)bytes <= STET_FOOTPRINT_MOST;
+}
 
 static void put_memory(struct stet_buf *out, const struct stet_warm_subject *s)
 {
@@ -199,7 +217,10 @@ static void put_memory(struct stet_buf *out, const struct stet_warm_subject *s)
 
     if (!stet_api_has(s->api, PJRT_Executable_GetCompiledMemoryStats) ||
         stet_warm_topology_failed(s->api, s->api->PJRT_Executable_GetCompiledMemoryStats(&m),
-                                  ignored, sizeof ignored))
+                                  ignored, sizeof ignored) ||
+        !is_size(m.argument_size_in_bytes) || !is_size(m.output_size_in_bytes) ||
+        !is_size(m.alias_size_in_bytes) || !is_size(m.temp_size_in_bytes) ||
+        !is_size(m.generated_code_size_in_bytes))
         return;
     stet_buf_printf(out,
                     "arguments %lld\noutputs %lld\naliased %lld\ntemporaries %lld\ncode %lld\n",
@@ -220,6 +241,7 @@ static bool before(void *context, const struct stet_warm_subject *s)
     default:
         ask_dump(n, s); /* the compile below gives the verdict */
         s->item->detail[0] = '\0';
+        s->item->code = 0;
         return true;
     }
 }

@@ -4,6 +4,8 @@
 #include "base/json.h"
 #include "session/exhausted.h"
 
+#include <sys/wait.h>
+
 static const char *end_word(enum stet_warm_end e)
 {
     static const char *const words[] = {
@@ -59,13 +61,16 @@ static void put_memory(struct stet_json *j, const struct stet_fit_program *p)
     stet_json_uint(j, "temporaries", p->memory.temporaries);
     stet_json_known(j, "code", p->measured, p->memory.code);
     stet_json_uint(j, "total", p->total);
-    stet_json_cstr(j, "source", p->measured ? "executable" : p->read ? "assignment" : "none");
+    stet_json_cstr(j, "source",
+                   p->measured             ? "executable"
+                   : p->footprint.assigned ? "assignment"
+                                           : "none");
     stet_json_end_object(j);
 }
 
 static void put_costs(struct stet_json *j, const struct stet_fit_program *p)
 {
-    stet_json_known(j, "fragments", p->costs != NULL, p->fragments);
+    stet_json_known(j, "fragments", p->fragments != 0, p->fragments);
     stet_json_number(j, "fragments_cpu_s", (double)p->fragments_ns / 1e9);
     stet_json_array(j, "lines");
     for (size_t i = 0; p->costs && i < p->cost_count && i < 50; i++) {
@@ -85,18 +90,49 @@ static void put_costs(struct stet_json *j, const struct stet_fit_program *p)
     stet_json_end_array(j);
 }
 
+/* What compiling took with parts left out. */
+static void put_ablation(struct stet_json *j, const struct stet_fit_ablation *a)
+{
+    if (!a->whole_ns) {
+        stet_json_null(j, "repeated");
+        return;
+    }
+    stet_json_object(j, "repeated");
+    stet_json_array(j, "blocks");
+    for (size_t i = 0; i < a->block_count; i++) {
+        stet_json_object(j, NULL);
+        stet_json_uint(j, "copies", a->blocks[i].copies);
+        stet_json_uint(j, "operations", a->blocks[i].operations);
+        stet_json_string(j, "file", a->blocks[i].file);
+        stet_json_uint(j, "line", a->blocks[i].line);
+        stet_json_uint(j, "end_line", a->blocks[i].end_line);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+    stet_json_number(j, "whole_cpu_s", (double)a->whole_ns / 1e9);
+    stet_json_number(j, "noise_cpu_s", (double)a->noise_ns / 1e9);
+    if (a->unique_ns)
+        stet_json_number(j, "without_copies_cpu_s", (double)a->unique_ns / 1e9);
+    else
+        stet_json_null(j, "without_copies_cpu_s");
+    stet_json_end_object(j);
+}
+
 static void put_program(struct stet_json *j, const struct stet_fit_program *p)
 {
-    char hash[STET_HASH_TEXT];
+    char hash[STET_HASH_TEXT], options[STET_HASH_TEXT];
 
     stet_hash_format(p->item->program, hash);
+    stet_hash_format(p->item->options, options);
     stet_json_object(j, NULL);
     stet_json_cstr(j, "program", p->item->name);
     stet_json_cstr(j, "hash", hash);
+    stet_json_cstr(j, "options", options);
     stet_json_uint(j, "order", p->item->place);
     stet_json_cstr(j, "verdict", stet_fit_verdict_word(p->verdict));
     stet_json_uint(j, "exceeds_bytes", p->exceeds);
     stet_json_told(j, "error", p->error.len ? p->error : (struct stet_view){0});
+    stet_json_cstr(j, "why_unknown", p->why_unknown);
     stet_json_uint(j, "executions", p->executions);
     put_memory(j, p);
     stet_json_known(j, "beside_bytes", p->beside_known, p->beside);
@@ -123,6 +159,7 @@ static void put_program(struct stet_json *j, const struct stet_fit_program *p)
     stet_json_number(j, "cpu_s", (double)p->cpu_ns / 1e9);
     stet_json_cstr(j, "store", end_word(p->end));
     put_costs(j, p);
+    put_ablation(j, &p->ablation);
     stet_json_end_object(j);
     stet_json_end_object(j);
 }
@@ -179,11 +216,12 @@ static void put_readbacks(struct stet_json *j, const struct stet_fit *fit)
 
 static void put_contract(struct stet_json *j, const struct stet_fit *fit)
 {
-    if (!fit->contract_checked) {
+    if (!fit->contract_asked) {
         stet_json_null(j, "contract");
         return;
     }
     stet_json_object(j, "contract");
+    stet_json_bool(j, "checked", fit->contract_checked);
     stet_json_bool(j, "kept", fit->contract_kept);
     stet_json_uint(j, "violations", fit->violations);
     stet_json_told(j, "first", fit->contract_says);
@@ -218,7 +256,11 @@ void stet_fit_json(struct stet_buf *out, const struct stet_fit *fit)
     stet_json_bool(&j, "quick", fit->quick);
     stet_json_bool(&j, "shardings_guessed", fit->guessed);
     stet_json_cstr(&j, "verdict", stet_fit_verdict_word(fit->verdict));
-    stet_json_bool(&j, "fits", fit->verdict == STET_FIT_FITS);
+    stet_json_bool(&j, "fits", fit->verdict == STET_FIT_FITS && !fit->status);
+    stet_json_known(&j, "exit_code", fit->ran && WIFEXITED(fit->status),
+                    (uint64_t)WEXITSTATUS(fit->status));
+    stet_json_known(&j, "signal", fit->ran && WIFSIGNALED(fit->status),
+                    (uint64_t)WTERMSIG(fit->status));
     stet_json_uint(&j, "exceeds_bytes", fit->exceeds);
     stet_json_uint(&j, "peak_bytes", fit->peak_bytes);
     stet_json_cstr(&j, "peak_program", fit->peak ? fit->peak->item->name : NULL);

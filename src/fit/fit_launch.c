@@ -2,8 +2,11 @@
 #include "fit/fit_launch.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "ledger/run_folder.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,7 @@ static bool pose(const struct stet_fit_launch *l, const struct stet_fit_topology
     if (l->oracle)
         fine = fine && setenv("STET_CPU_SHARDINGS", l->oracle, 1) == 0;
     setenv("XLA_HLO_DEBUG", "1", 0); /* PyTorch/XLA writes lines into its programs then */
+    setenv("TORCH_TPU_LAUNCH_BLOCKING", "1", 0); /* and TorchTPU compiles where its line runs */
     unsetenv("STET_CPU_DEVICES");
     unsetenv("STET_CPU_KIND");
     if (tpu)
@@ -85,10 +89,20 @@ enum stet_rc stet_fit_launch(const struct stet_fit_launch *l, const struct stet_
 {
     pid_t pid = fork();
 
-    if (pid == 0)
+    if (pid == 0) {
+        stet_stop_forget();
         become(l, t);
-    if (pid < 0 || waitpid(pid, status, 0) != pid)
+    }
+    while (pid > 0 && waitpid(pid, status, 0) != pid) {
+        if (errno != EINTR)
+            return stet_fail_errno(err, "cannot run the command");
+        if (stet_stop_asked())
+            kill(pid, SIGTERM); /* `stet run` passes it on and ends with its command */
+    }
+    if (pid < 0)
         return stet_fail_errno(err, "cannot run the command");
+    if (stet_stop_asked())
+        return stet_fail(err, STET_REFUSED, "interrupted");
     if (WIFEXITED(*status) && (WEXITSTATUS(*status) == 127 || WEXITSTATUS(*status) == 126))
         return stet_fail(err, STET_NOT_FOUND, "%s: cannot be run", l->command[0]);
     return find(pid, id, room, err);

@@ -2,12 +2,16 @@
 #include "fit/fit_oracle.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "decode/proto.h"
+#include "fit/fit_inspect.h"
 #include "fit/fit_phases.h"
 #include "ledger/captured.h"
+#include "warm/patience.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -16,13 +20,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MOST_REQUEST = 1 << 30, MOST_RESULTS = 1 << 16, READY_S = 120 };
+enum { MOST_REQUEST = 1 << 30, MOST_RESULTS = 1 << 16, READY_S = 300 };
+enum { MOST_WORKERS = 8, UNABLE = 1 };
 
 void stet_fit_oracle_kept(char *out, size_t room, const char *folder, struct stet_view program,
                           struct stet_view options, const char *kind)
@@ -157,6 +164,14 @@ static void keep(const struct stet_fit_oracle *o, struct stet_view program,
     stet_fs_write_unsynced(path, bytes, NULL);
 }
 
+/* The compiler as the worker has it. */
+struct compiler {
+    const PJRT_Api *api;
+    PJRT_TopologyDescription *topology;
+    struct stet_fit_phases phases;
+    bool has_phases;
+};
+
 /* Asks without the limit of memory: what does not fit has shardings too. */
 static bool optimize(const struct stet_fit_oracle *o, const struct stet_fit_phases *p,
                      struct stet_view program, struct stet_view options)
@@ -188,7 +203,39 @@ static bool optimize(const struct stet_fit_oracle *o, const struct stet_fit_phas
     return !error;
 }
 
-static uint32_t answer(const struct stet_fit_oracle *o, const struct stet_fit_phases *p,
+/* A compiler without phases has to compile the whole program. */
+static bool compile(const struct stet_fit_oracle *o, const struct compiler *c,
+                    struct stet_view program, struct stet_view options)
+{
+    bool hlo = stet_fit_phases_is_hlo(program);
+    PJRT_Program code = {.struct_size = PJRT_Program_STRUCT_SIZE,
+                         .format = hlo ? "hlo" : "mlir",
+                         .format_size = hlo ? 3 : 4,
+                         .code = (char *)(uintptr_t)program.ptr,
+                         .code_size = program.len};
+    PJRT_Compile_Args args = {.struct_size = PJRT_Compile_Args_STRUCT_SIZE,
+                              .topology = c->topology,
+                              .program = &code,
+                              .compile_options = options.ptr,
+                              .compile_options_size = options.len};
+    PJRT_Executable_Destroy_Args destroy = {.struct_size =
+                                                PJRT_Executable_Destroy_Args_STRUCT_SIZE};
+    struct stet_buf optimized = STET_BUF_INIT;
+    char ignored[16];
+    bool fine;
+
+    if (stet_warm_topology_failed(c->api, c->api->PJRT_Compile(&args), ignored, sizeof ignored))
+        return false;
+    fine = stet_fit_inspect_optimized(c->api, args.executable, &optimized);
+    if (fine)
+        keep(o, program, options, "hlo", stet_buf_as_view(&optimized));
+    destroy.executable = args.executable;
+    c->api->PJRT_Executable_Destroy(&destroy);
+    stet_buf_release(&optimized);
+    return fine;
+}
+
+static uint32_t answer(const struct stet_fit_oracle *o, const struct compiler *c,
                        struct stet_view program, struct stet_view options, struct stet_buf *out)
 {
     struct stet_file hlo = {0};
@@ -196,7 +243,8 @@ static uint32_t answer(const struct stet_fit_oracle *o, const struct stet_fit_ph
     uint32_t count;
 
     stet_fit_oracle_kept(path, sizeof path, o->folder, program, options, "hlo");
-    if (!stet_fs_exists(path) && !optimize(o, p, program, options))
+    if (!stet_fs_exists(path) && !(c->has_phases ? optimize(o, &c->phases, program, options)
+                                                 : compile(o, c, program, options)))
         return 0;
     if (stet_ledger_captured_open(&hlo, path, 0, NULL) != STET_OK)
         return 0;
@@ -221,7 +269,7 @@ static bool read_all(int fd, void *to, size_t n)
 
 /* A request is two sizes, the program and its options; the answer a count, and a size and a text
  * for each result. */
-static void serve(const struct stet_fit_oracle *o, const struct stet_fit_phases *p, int fd)
+static void serve(const struct stet_fit_oracle *o, const struct compiler *c, int fd)
 {
     struct stet_buf texts = STET_BUF_INIT, out = STET_BUF_INIT;
     uint64_t sizes[2];
@@ -231,13 +279,13 @@ static void serve(const struct stet_fit_oracle *o, const struct stet_fit_phases 
     if (read_all(fd, sizes, sizeof sizes) && sizes[0] <= MOST_REQUEST && sizes[1] <= MOST_REQUEST)
         bytes = malloc((size_t)(sizes[0] + sizes[1]) + 1);
     if (bytes && read_all(fd, bytes, (size_t)(sizes[0] + sizes[1])))
-        count = answer(o, p, stet_view_of(bytes, (size_t)sizes[0]),
+        count = answer(o, c, stet_view_of(bytes, (size_t)sizes[0]),
                        stet_view_of(bytes + sizes[0], (size_t)sizes[1]), &texts);
     stet_buf_u64(&out, count);
     if (count)
         stet_buf_view(&out, stet_buf_as_view(&texts));
-    if (!out.failed && !texts.failed)
-        stet_fs_write_all(fd, out.ptr, out.len);
+    if (!out.failed && !texts.failed && count && stet_fs_write_all(fd, out.ptr, out.len) == 0)
+        atomic_fetch_add(&o->shared->answered, 1);
     free(bytes);
     stet_buf_release(&texts);
     stet_buf_release(&out);
@@ -258,69 +306,140 @@ static int listen_at(const char *path)
     return fd;
 }
 
-static _Noreturn void listen_here(const struct stet_fit_oracle *o, int ready)
-{
-    int quiet = open("/dev/null", O_RDWR | O_CLOEXEC), fd = -1;
-    PJRT_TopologyDescription *topology = NULL;
-    struct stet_fit_phases phases;
-    char why[256];
-    const PJRT_Api *api;
+/* ---- the process with the compiler ---- */
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a fit that is killed leaves nothing behind */
-    signal(SIGPIPE, SIG_IGN);
-    if (quiet < 0)
-        _exit(1);
-    dup2(quiet, STDIN_FILENO);
-    dup2(quiet, STDOUT_FILENO);
-    dup2(quiet, STDERR_FILENO);
+static _Noreturn void work(const struct stet_fit_oracle *o, int fd, int ready)
+{
+    struct compiler c = {0};
+    char why[256];
+
     if (strstr(o->plugin, "libtpu"))
         stet_warm_topology_environment(o->topology.name);
-    api = stet_warm_topology_load(o->plugin, o->plugin, why, sizeof why);
-    if (api)
-        topology = stet_warm_topology_create(api, &o->topology, why, sizeof why);
-    if (topology && stet_fit_phases_open(&phases, api, topology))
-        fd = listen_at(o->socket);
-    if (fd < 0 || write(ready, "y", 1) != 1)
-        _exit(1);
-    close(ready);
+    c.api = stet_warm_topology_load(o->plugin, o->plugin, why, sizeof why);
+    if (c.api)
+        c.topology = stet_warm_topology_create(c.api, &o->topology, why, sizeof why);
+    if (!c.topology)
+        _exit(UNABLE);
+    c.has_phases = stet_fit_phases_open(&c.phases, c.api, c.topology);
+    if (ready >= 0 && write(ready, "y", 1) != 1)
+        _exit(UNABLE);
     for (;;) {
         int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 
         if (client < 0)
             continue;
-        serve(o, &phases, client);
+        atomic_fetch_add(&o->shared->asked, 1);
+        atomic_store(&o->shared->begun_ns, stet_clock_ns());
+        serve(o, &c, client);
+        atomic_store(&o->shared->begun_ns, 0);
         close(client);
     }
 }
 
-pid_t stet_fit_oracle_start(const struct stet_fit_oracle *o)
+/* ---- its supervisor ---- */
+
+/* Neither process outlives the fit. */
+static void belong_to(pid_t parent)
+{
+    stet_stop_forget();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(UNABLE);
+}
+
+/* Waits for the worker's end, which is brought about if it hangs. */
+static int wait_for(const struct stet_fit_oracle *o, pid_t pid)
+{
+    struct stet_warm_watch watch = {.pid = pid};
+    char why[192];
+    int status;
+
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (stet_warm_watch_over(&watch, stet_warm_watch_cpu(pid), stet_clock_ns(),
+                                 atomic_load(&o->shared->begun_ns), o->limit_ns, why, sizeof why))
+            kill(pid, SIGKILL);
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    return status;
+}
+
+/* A compiler that ends its process costs the program that it was asked about its answer. The next
+ * ones go to another process. */
+static _Noreturn void supervise(const struct stet_fit_oracle *o, int ready)
+{
+    int quiet = open("/dev/null", O_RDWR | O_CLOEXEC), fd = listen_at(o->socket);
+
+    signal(SIGPIPE, SIG_IGN);
+    if (quiet < 0 || fd < 0)
+        _exit(UNABLE);
+    dup2(quiet, STDIN_FILENO);
+    dup2(quiet, STDOUT_FILENO);
+    dup2(quiet, STDERR_FILENO);
+    for (int i = 0; i < MOST_WORKERS; i++) {
+        pid_t parent = getpid(), pid = fork();
+        int status;
+
+        if (pid == 0) {
+            belong_to(parent);
+            work(o, fd, ready);
+        }
+        if (pid < 0)
+            break;
+        if (ready >= 0)
+            close(ready);
+        ready = -1;
+        status = wait_for(o, pid);
+        atomic_store(&o->shared->begun_ns, 0);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == UNABLE)
+            break;
+    }
+    _exit(UNABLE);
+}
+
+bool stet_fit_oracle_start(struct stet_fit_oracle *o)
 {
     struct pollfd wait = {.events = POLLIN};
+    pid_t parent = getpid();
+    bool fine = false;
     int ends[2];
     char c;
-    pid_t pid;
 
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return 0;
-    pid = fork();
-    if (pid == 0) {
+    o->pid = 0;
+    o->shared =
+        mmap(NULL, sizeof *o->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (o->shared == MAP_FAILED)
+        o->shared = NULL;
+    if (!o->shared || pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    o->pid = fork();
+    if (o->pid == 0) {
         close(ends[0]);
-        listen_here(o, ends[1]);
+        belong_to(parent);
+        supervise(o, ends[1]);
     }
     close(ends[1]);
     wait.fd = ends[0];
-    if (pid > 0 && (poll(&wait, 1, READY_S * 1000) != 1 || read(ends[0], &c, 1) != 1)) {
-        stet_fit_oracle_stop(pid);
-        pid = 0;
-    }
+    fine = o->pid > 0 && poll(&wait, 1, READY_S * 1000) == 1 && read(ends[0], &c, 1) == 1;
     close(ends[0]);
-    return pid > 0 ? pid : 0;
+    if (!fine)
+        stet_fit_oracle_stop(o);
+    return fine;
 }
 
-void stet_fit_oracle_stop(pid_t pid)
+bool stet_fit_oracle_stop(struct stet_fit_oracle *o)
 {
-    if (pid <= 0)
-        return;
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    bool complete = true;
+
+    if (o->pid > 0) {
+        complete = waitpid(o->pid, NULL, WNOHANG) == 0; /* it was there to the end */
+        kill(o->pid, SIGKILL);
+        waitpid(o->pid, NULL, 0);
+    }
+    if (o->shared) {
+        complete &= atomic_load(&o->shared->asked) == atomic_load(&o->shared->answered);
+        munmap(o->shared, sizeof *o->shared);
+    }
+    o->pid = 0;
+    o->shared = NULL;
+    return complete;
 }

@@ -133,12 +133,16 @@ void stet_fit_phases_release(const struct stet_fit_phases *p, struct stet_fit_pa
     *out = (struct stet_fit_partials){0};
 }
 
+bool stet_fit_phases_is_hlo(struct stet_view program)
+{
+    return program.len < 4 || memcmp(program.ptr, "ML\xefR", 4) != 0;
+}
+
 void stet_fit_phases_begin(struct stet_buf *out, struct stet_view program)
 {
-    bool mlir = program.len > 3 && !memcmp(program.ptr, "ML\xefR", 4);
-
     put_bytes(out, PARTIAL_PROGRAM, program);
-    put_bytes(out, PARTIAL_FORMAT, mlir ? STET_VIEW("stablehlo") : STET_VIEW("hlo"));
+    put_bytes(out, PARTIAL_FORMAT,
+              stet_fit_phases_is_hlo(program) ? STET_VIEW("hlo") : STET_VIEW("stablehlo"));
     put_bytes(out, PARTIAL_CONSUMERS, STET_VIEW(STET_FIT_PHASE_OPTIMIZE));
 }
 

@@ -40,6 +40,8 @@ PJRT_Error *stet_fit_phases_run(const struct stet_fit_phases *p, const char *pha
                                 const struct stet_view *in, size_t count, struct stet_view options,
                                 struct stet_fit_partials *out);
 void stet_fit_phases_release(const struct stet_fit_phases *p, struct stet_fit_partials *out);
+/* Is it an HLO proto, and not MLIR? */
+bool stet_fit_phases_is_hlo(struct stet_view program);
 /* The first partial program, of the program as a framework wrote it: MLIR, or an HLO proto. */
 void stet_fit_phases_begin(struct stet_buf *out, struct stet_view program);
 struct stet_fit_partial stet_fit_phases_part(const struct stet_fit_partials *p, size_t i);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 /* ---- what is asked for ---- */
 
@@ -94,6 +93,8 @@ enum stet_rc stet_fit_search_parse(struct stet_fit_search *s, const char *text, 
 
 static void take(struct stet_fit_try *t, const struct stet_fit *fit)
 {
+    char how[STET_FIT_ENDED];
+
     t->verdict = fit->verdict;
     t->peak = fit->peak_bytes;
     t->exceeds = fit->exceeds;
@@ -101,9 +102,8 @@ static void take(struct stet_fit_try *t, const struct stet_fit *fit)
     snprintf(t->run, sizeof t->run, "%s", fit->id);
     if (fit->status && t->verdict != STET_FIT_EXCEEDS) {
         t->verdict = STET_FIT_UNKNOWN;
-        snprintf(t->failure, sizeof t->failure, "the command ended with %s %d",
-                 WIFSIGNALED(fit->status) ? "signal" : "exit code",
-                 WIFSIGNALED(fit->status) ? WTERMSIG(fit->status) : WEXITSTATUS(fit->status));
+        stet_fit_ended(fit, how);
+        snprintf(t->failure, sizeof t->failure, "the command ended with %s", how);
     } else if (t->verdict == STET_FIT_FAILED) {
         snprintf(t->failure, sizeof t->failure, "%zu of %zu programs did not compile", fit->failed,
                  fit->count);
@@ -205,6 +205,59 @@ enum stet_rc stet_fit_search_run(struct stet_fit_search *s, const struct stet_fi
         if (rc != STET_OK)
             return rc;
         note(s, &s->tries[i]);
+    }
+    return STET_OK;
+}
+
+/* The try of this value; a new one if it was not tried. NULL if there are too many. */
+static struct stet_fit_try *try_of(struct stet_fit_search *s, int64_t value)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->tries[i].value == value)
+            return &s->tries[i];
+    }
+    return add(s, value) ? &s->tries[s->count - 1] : NULL;
+}
+
+/* Fits one value as `o` says. */
+static enum stet_rc fit_value(const struct stet_fit_search *s, const struct stet_fit_options *o,
+                              struct stet_fit *fit, struct stet_err *err)
+{
+    struct stet_fit_options with = *o;
+    struct stet_fit_substitute b;
+    enum stet_rc rc = stet_fit_substitute(&b, o->command, s->name, s->value, err);
+
+    if (rc == STET_OK) {
+        with.command = b.command;
+        with.set = b.set[0] ? b.set : NULL;
+        rc = stet_fit_run(fit, &with, err);
+        if (rc != STET_OK)
+            stet_fit_release(fit);
+    }
+    stet_fit_substitute_release(&b);
+    return rc;
+}
+
+enum stet_rc stet_fit_search_settle(struct stet_fit_search *s, const struct stet_fit_options *o,
+                                    struct stet_fit *fit, bool *fitted, struct stet_err *err)
+{
+    *fitted = false;
+    while (s->found) {
+        struct stet_fit_try *t;
+        enum stet_rc rc = fit_value(s, o, fit, err);
+
+        if (rc != STET_OK)
+            return rc;
+        t = try_of(s, s->value);
+        if (t)
+            take(t, fit);
+        if (fit->verdict != STET_FIT_EXCEEDS) {
+            *fitted = true;
+            return STET_OK;
+        }
+        stet_fit_release(fit);
+        s->value -= s->step;
+        s->found = s->value >= s->low;
     }
     return STET_OK;
 }

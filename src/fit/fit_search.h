@@ -38,6 +38,12 @@ enum stet_rc stet_fit_search_parse(struct stet_fit_search *s, const char *text, 
 enum stet_rc stet_fit_search_run(struct stet_fit_search *s, const struct stet_fit_options *o,
                                  struct stet_err *err);
 
+/* Fits the value that was found with everything that was asked for. If its code, which a search
+ * does not generate, is too much, the next smaller value is taken. *fitted: there is a fit, which
+ * the caller releases. */
+enum stet_rc stet_fit_search_settle(struct stet_fit_search *s, const struct stet_fit_options *o,
+                                    struct stet_fit *fit, bool *fitted, struct stet_err *err);
+
 /* A command in which the value is set: an argument (--NAME 3, --NAME=3, NAME=3, {NAME}) or, if it
  * has none, an environment variable. */
 struct stet_fit_substitute {

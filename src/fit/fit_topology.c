@@ -2,23 +2,19 @@
 #include "fit/fit_topology.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/fs.h"
+#include "base/job.h"
 #include "warm/topology.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 300, REASON = 512 };
+enum { PATIENCE_MS = 300000, REASON = 512 };
 
 /* ---- names ---- */
 
@@ -198,52 +194,38 @@ static bool describe(struct stet_buf *out, const PJRT_Api *api, PJRT_TopologyDes
     return true;
 }
 
-/* Writes the description, or the reason, to `file`; the exit code tells which. */
-static _Noreturn void ask(const char *plugin, const struct stet_warm_topology *t, const char *file)
+enum { DESCRIBED, NO_TOPOLOGY, NO_PLUGIN }; /* exit codes of the child */
+
+struct question {
+    const char *plugin;
+    const struct stet_warm_topology *topology;
+};
+
+/* Answers with the description, or with the reason why there is none. */
+static void ask(void *arg, int fd)
 {
+    const struct question *q = arg;
     struct stet_buf out = STET_BUF_INIT;
     PJRT_TopologyDescription *topology = NULL;
-    int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
     char why[REASON] = "";
     const PJRT_Api *api;
     bool fine;
 
-    if (quiet >= 0) { /* what the plugin prints is about devices that are not there */
-        dup2(quiet, STDOUT_FILENO);
-        dup2(quiet, STDERR_FILENO);
-    }
-    if (strstr(plugin, "libtpu"))
-        stet_warm_topology_environment(t->name);
-    api = stet_warm_topology_load(plugin, plugin, why, sizeof why);
+    if (strstr(q->plugin, "libtpu"))
+        stet_warm_topology_environment(q->topology->name);
+    api = stet_warm_topology_load(q->plugin, q->plugin, why, sizeof why);
     if (api)
-        topology = stet_warm_topology_create(api, t, why, sizeof why);
-    fine = topology && describe(&out, api, topology, t->target != NULL, why);
+        topology = stet_warm_topology_create(api, q->topology, why, sizeof why);
+    fine = topology && describe(&out, api, topology, q->topology->target != NULL, why);
     if (!fine) {
         out.len = 0;
         stet_buf_str(&out, why);
     }
-    if (stet_fs_write_unsynced(file, stet_buf_as_view(&out), NULL) != STET_OK)
-        _exit(2);
-    _exit(fine ? 0 : api ? 1 : 2);
+    stet_fs_write_all(fd, out.ptr, out.len);
+    _exit(fine ? DESCRIBED : api ? NO_TOPOLOGY : NO_PLUGIN);
 }
 
 /* ---- in the parent ---- */
-
-static enum stet_rc wait_for(pid_t pid, int *status, struct stet_err *err)
-{
-    uint64_t end = stet_clock_ns() + (uint64_t)PATIENCE_S * 1000000000u;
-
-    while (waitpid(pid, status, WNOHANG) == 0) {
-        if (stet_clock_ns() > end) {
-            kill(pid, SIGKILL);
-            waitpid(pid, status, 0);
-            return stet_fail(err, STET_IO, "the plugin did not describe the topology in %d s",
-                             PATIENCE_S);
-        }
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    }
-    return STET_OK;
-}
 
 static void take(struct stet_fit_topology *t, struct stet_view word, struct stet_view rest)
 {
@@ -299,28 +281,35 @@ static double target_number(const char *target, const char *name)
     return n;
 }
 
-static enum stet_rc explain(int status, const char *asked, const char *plugin, const char *pose,
+static enum stet_rc explain(const struct stet_job *job, const char *asked, const char *plugin,
                             struct stet_err *err)
 {
+    struct stet_view why = stet_buf_as_view(&job->answer);
     struct stet_buf known = STET_BUF_INIT;
-    struct stet_file why = {0};
+    char how[64];
     enum stet_rc rc;
 
-    if (WIFSIGNALED(status))
-        return stet_fail(err, STET_IO, "%s ended its process (signal %d) when it was asked for %s",
-                         plugin, WTERMSIG(status), asked);
-    stet_file_open_small(&why, pose, 4096, NULL);
+    stet_job_how(job, how, sizeof how);
+    if (!WIFEXITED(job->status) || job->late || WEXITSTATUS(job->status) > NO_PLUGIN)
+        return stet_fail(err, STET_IO, "%s %s when it was asked for %s", plugin, how, asked);
+    if (WEXITSTATUS(job->status) == NO_PLUGIN)
+        return stet_fail(err, STET_IO, "%.*s", STET_FMT(why));
     list_names(&known);
-    rc =
-        WEXITSTATUS(status) == 1
-            ? stet_fail(err, STET_NOT_FOUND,
-                        "the plugin has no topology %s (%.*s); TPUs are named NAME:SHAPE with %.*s",
-                        asked, (int)(why.bytes.len < 120 ? why.bytes.len : 120), why.bytes.ptr,
-                        (int)known.len, known.ptr)
-            : stet_fail(err, STET_IO, "%.*s", STET_FMT(why.bytes));
-    stet_file_close(&why);
+    rc = stet_fail(err, STET_NOT_FOUND,
+                   "the plugin has no topology %s (%.*s); TPUs are named NAME:SHAPE with %.*s",
+                   asked, (int)(why.len < 120 ? why.len : 120), why.ptr, (int)known.len, known.ptr);
     stet_buf_release(&known);
     return rc;
+}
+
+static void complete(struct stet_fit_topology *t, const char *target)
+{
+    t->chips = chips_of(t->name, t->count);
+    look_up(t);
+    if (target && !t->memory)
+        t->memory = usable((uint64_t)target_number(target, "device_memory_size"), true);
+    if (target && t->memory_rate <= 0)
+        t->memory_rate = target_number(target, "memory_bandwidth");
 }
 
 enum stet_rc stet_fit_topology_ask(struct stet_fit_topology *t, const char *plugin,
@@ -328,32 +317,23 @@ enum stet_rc stet_fit_topology_ask(struct stet_fit_topology *t, const char *plug
                                    struct stet_err *err)
 {
     struct stet_warm_topology w = {.name = t->name, .target = target};
-    struct stet_file file = {0};
+    struct question q = {plugin, &w};
+    struct stet_job job = {.deadline_ms = PATIENCE_MS};
     enum stet_rc rc;
-    int status = 0;
-    pid_t pid;
 
     *t = (struct stet_fit_topology){0};
     stet_fit_topology_name(asked, t->name, sizeof t->name);
-    pid = fork();
-    if (pid == 0)
-        ask(plugin, &w, pose);
-    if (pid < 0)
-        return stet_fail_errno(err, "cannot start a process");
-    rc = wait_for(pid, &status, err);
-    if (rc == STET_OK && status != 0)
-        rc = explain(status, asked, plugin, pose, err);
+    rc = stet_job_run(&job, ask, &q, err);
+    if (rc == STET_OK && !stet_job_fine(&job))
+        rc = explain(&job, asked, plugin, err);
     if (rc == STET_OK)
-        rc = stet_file_open_small(&file, pose, 1 << 24, err);
-    if (rc != STET_OK)
-        return rc;
-    read_pose(t, file.bytes);
-    stet_file_close(&file);
-    t->chips = chips_of(t->name, t->count);
-    look_up(t);
-    if (target && !t->memory)
-        t->memory = usable((uint64_t)target_number(target, "device_memory_size"), true);
-    if (target && t->memory_rate <= 0)
-        t->memory_rate = target_number(target, "memory_bandwidth");
-    return t->count ? STET_OK : stet_fail(err, STET_IO, "%s has no devices", t->name);
+        rc = stet_fs_write_unsynced(pose, stet_buf_as_view(&job.answer), err);
+    if (rc == STET_OK) {
+        read_pose(t, stet_buf_as_view(&job.answer));
+        complete(t, target);
+        if (!t->count)
+            rc = stet_fail(err, STET_IO, "%s has no devices", t->name);
+    }
+    stet_job_release(&job);
+    return rc;
 }

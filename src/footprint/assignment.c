@@ -59,6 +59,7 @@ struct reading {
     struct stet_map by_id;
     uint64_t largest; /* the largest allocation for temporaries, and its number */
     uint64_t number;
+    size_t allocations;
 };
 
 static bool is_temporary(const struct allocation *a)
@@ -157,20 +158,20 @@ static struct allocation read_allocation(struct stet_proto p)
 static void count(struct stet_footprint_memory *m, const struct allocation *a)
 {
     if (a->color == HOST_MEMORY && !a->in_thread) {
-        m->host += a->size;
+        stet_footprint_add(&m->host, a->size);
         return;
     }
     if (a->color != MAIN_MEMORY)
         return;
     if (a->parameter) {
-        m->arguments += a->size;
+        stet_footprint_add(&m->arguments, a->size);
         if (a->aliased || a->live_out)
-            m->aliased += a->size;
+            stet_footprint_add(&m->aliased, a->size);
     }
     if (a->live_out)
-        m->outputs += a->size;
+        stet_footprint_add(&m->outputs, a->size);
     if (is_temporary(a))
-        m->temporaries += a->size;
+        stet_footprint_add(&m->temporaries, a->size);
 }
 
 static void mark_temporaries(struct reading *r, struct stet_proto p)
@@ -198,6 +199,7 @@ static void take_allocation(struct reading *r, struct stet_proto p)
     struct stet_proto again = p;
     struct allocation a = read_allocation(p);
 
+    r->allocations++;
     count(&r->f->memory, &a);
     if (!is_temporary(&a))
         return;
@@ -406,6 +408,8 @@ enum stet_rc stet_footprint_read_assignment(struct stet_footprint *f, struct ste
     rc = r.values.failed || r.by_id.failed
              ? stet_fail(err, STET_NO_MEMORY, "out of memory for the buffers of a program")
              : stet_proto_finish(&r.fault, "assignment of buffers", err);
+    if (rc == STET_OK && !r.allocations)
+        rc = stet_fail(err, STET_BAD_INPUT, "the assignment of buffers lists no allocations");
     if (rc == STET_OK)
         rc = keep(&r, err);
     STET_VEC_RELEASE(&r.values);

@@ -40,7 +40,6 @@ struct stet_footprint_instruction {
     struct stet_view op_name; /* as the framework calls the operation; may be empty */
     struct stet_view file, function;
     uint32_t line; /* the user's own; 0 if unknown */
-    bool borrowed; /* the line is that of an operand or a part, because it has none itself */
     double times;  /* how often it runs; 0 if it is part of a fusion */
     /* Of its opcode and shape, and those of everything that it calls, in any order. A copy of the
      * instruction without names, lines and layouts has the same one. */
@@ -53,6 +52,9 @@ struct stet_footprint_buffer {
     struct stet_view shape;
     uint64_t size;
 };
+
+/* No size is larger, whatever a compiler says. */
+#define STET_FOOTPRINT_MOST ((uint64_t)1 << 60)
 
 /* Bytes of the device's main memory, as PJRT's statistics of a compiled program count them. */
 struct stet_footprint_memory {
@@ -92,6 +94,10 @@ enum stet_rc stet_footprint_read_assignment(struct stet_footprint *f, struct ste
                                             struct stet_err *err);
 /* The same as the compiler's dump prints it ("allocation 3: size 64, …"). */
 enum stet_rc stet_footprint_read_dump(struct stet_footprint *f, struct stet_view text,
+                                      struct stet_err *err);
+
+/* The dump of live ranges, after the one above: only the buffers in use at the peak stay. */
+enum stet_rc stet_footprint_read_live(struct stet_footprint *f, struct stet_view text,
                                       struct stet_err *err);
 
 /* What the program occupies when it runs: donated memory counts once. */

@@ -5,6 +5,12 @@
 #include "footprint/footprint.h"
 #include "program/ops.h"
 
+/* Adds sizes that a compiler gave. A sum of several results cannot overflow. */
+static inline void stet_footprint_add(uint64_t *sum, uint64_t size)
+{
+    *sum = size > STET_FOOTPRINT_MOST - *sum ? STET_FOOTPRINT_MOST : *sum + size;
+}
+
 /* The number of a value's bytes in the device's main memory, without padding; all members of a
  * tuple. `everywhere` counts other memories of the device too. */
 double stet_footprint_bytes(const struct stet_type *t, bool everywhere);

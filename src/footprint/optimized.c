@@ -94,7 +94,6 @@ static void describe(struct stet_footprint *f, struct stet_footprint_instruction
     i->file = stet_arena_copy(&f->arena, place.file);
     i->function = stet_arena_copy(&f->arena, place.function);
     i->line = place.line;
-    i->borrowed = !own.line && place.line;
 }
 
 /* ---- costs ---- */

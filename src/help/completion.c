@@ -78,18 +78,19 @@ static void bash_values(struct stet_buf *out, const struct stet_help_topic *t)
 
         if (!is_choice(o))
             continue;
-        stet_buf_printf(out, "        %s:--%s) values='", t->name, o->name);
+        stet_buf_printf(out, "        %s:--%s) words='", t->name, o->name);
         for (const char *c = o->operand; *c; c++)
             stet_buf_char(out, *c == '|' ? ' ' : *c);
         stet_buf_str(out, "' ;;\n");
     }
 }
 
-static void bash(struct stet_buf *out, const struct stet_help_topic *all, size_t count)
+static void bash(struct stet_buf *out, const struct stet_help_topic *all, size_t count,
+                 struct stet_view subjects)
 {
     stet_buf_str(out,
                  "# bash completion for stet; made from its option tables\n"
-                 "_stet() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words='' values='' option\n"
+                 "_stet() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words='' options='' option\n"
                  "    local command=${COMP_WORDS[1]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
                  "    if [[ $cur == = ]]; then option=$before; cur=''\n"
                  "    elif [[ $before == = ]]; then option=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
@@ -101,19 +102,24 @@ static void bash(struct stet_buf *out, const struct stet_help_topic *all, size_t
     for (size_t i = 0; i < count; i++)
         bash_values(out, &all[i]);
     stet_buf_str(out, "    esac\n    if [[ -n $option ]]; then\n"
-                      "        if [[ -n $values ]]; then COMPREPLY=($(compgen -W \"$values\" -- "
-                      "\"$cur\")); else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n"
+                      "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
                       "        return\n    fi\n    case $command in\n");
     for (size_t i = 0; i < count; i++) {
         stet_buf_printf(out, "        %s) words='", all[i].name);
         words(out, &all[i]);
+        stet_buf_str(out, "' options='");
         bash_options(out, &all[i]);
         stet_buf_str(out, "' ;;\n");
     }
-    stet_buf_str(out, "    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") "
-                      "$(compgen -f -- \"$cur\"))\n"
-                      "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n}\n"
-                      "complete -o filenames -F _stet stet\n");
+    /* Where no word is offered, bash completes file names. */
+    stet_buf_printf(out,
+                    "        help) words='%.*s' options='--help' ;;\n    esac\n"
+                    "    if [[ $cur == -* ]]; then words=$options\n"
+                    "    elif (( COMP_CWORD > 2 )); then words=''; fi\n"
+                    "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                    "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n}\n"
+                    "complete -o default -F _stet stet\n",
+                    STET_FMT(subjects));
 }
 
 /* ---- zsh ---- */
@@ -156,18 +162,21 @@ static void zsh_option(struct stet_buf *out, const struct stet_option *o)
 
 static void zsh_command(struct stet_buf *out, const struct stet_help_topic *t)
 {
+    struct stet_buf parts = STET_BUF_INIT;
+
     stet_buf_printf(out, "        %s)\n            _arguments \\\n", t->name);
     for (size_t i = 0; i < t->option_count; i++)
         zsh_option(out, &t->options[i]);
-    if (has_parts(t)) {
-        stet_buf_str(out, "                '1:part:(");
-        words(out, t);
-        stet_buf_str(out, ")' \\\n");
-    }
+    words(&parts, t);
+    if (parts.len)
+        stet_buf_printf(out, "                '1:part:(%.*s)' \\\n",
+                        STET_FMT(stet_buf_as_view(&parts)));
+    stet_buf_release(&parts);
     stet_buf_str(out, "                '*:file:_files' ;;\n");
 }
 
-static void zsh(struct stet_buf *out, const struct stet_help_topic *all, size_t count)
+static void zsh(struct stet_buf *out, const struct stet_help_topic *all, size_t count,
+                struct stet_view subjects)
 {
     stet_buf_str(out, "#compdef stet\n# zsh completion for stet; made from its option tables\n"
                       "_stet() {\n    local -a commands\n    commands=(\n");
@@ -181,7 +190,10 @@ static void zsh(struct stet_buf *out, const struct stet_help_topic *all, size_t 
                       "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
     for (size_t i = 0; i < count; i++)
         zsh_command(out, &all[i]);
-    stet_buf_str(out, "        *) _files ;;\n    esac\n}\n_stet \"$@\"\n");
+    stet_buf_printf(out,
+                    "        help) _arguments '1:subject:(%.*s)' ;;\n        *) _files ;;\n"
+                    "    esac\n}\n_stet \"$@\"\n",
+                    STET_FMT(subjects));
 }
 
 /* ---- fish ---- */
@@ -212,32 +224,52 @@ static void fish_option(struct stet_buf *out, const char *command, const struct 
     stet_buf_char(out, '\n');
 }
 
-static void fish(struct stet_buf *out, const struct stet_help_topic *all, size_t count)
+/* `words` after a command, each with the same description. */
+static void fish_words(struct stet_buf *out, const char *command, struct stet_view words,
+                       const char *about)
+{
+    stet_buf_printf(out, "complete -c stet -f -n '__fish_seen_subcommand_from %s' -a '%.*s' -d ",
+                    command, STET_FMT(words));
+    fish_text(out, about);
+    stet_buf_char(out, '\n');
+}
+
+static void fish_command(struct stet_buf *out, const char *name, const char *about)
+{
+    stet_buf_printf(out, "complete -c stet -f -n __fish_use_subcommand -a %s -d ", name);
+    fish_text(out, about);
+    stet_buf_char(out, '\n');
+}
+
+static void fish(struct stet_buf *out, const struct stet_help_topic *all, size_t count,
+                 struct stet_view subjects)
 {
     stet_buf_str(out, "# fish completion for stet; made from its option tables\n");
     for (size_t i = 0; i < count; i++) {
         const struct stet_help_topic *t = &all[i];
+        struct stet_buf parts = STET_BUF_INIT;
 
-        stet_buf_printf(out, "complete -c stet -f -n __fish_use_subcommand -a %s -d ", t->name);
-        fish_text(out, t->about);
-        stet_buf_char(out, '\n');
-        for (size_t k = 0; has_parts(t) && k < t->form_count; k++) {
-            stet_buf_printf(out,
-                            "complete -c stet -f -n '__fish_seen_subcommand_from %s' -a %s -d ",
-                            t->name, t->forms[k].part);
-            fish_text(out, t->forms[k].about);
-            stet_buf_char(out, '\n');
-        }
+        fish_command(out, t->name, t->about);
+        for (size_t k = 0; has_parts(t) && k < t->form_count; k++)
+            fish_words(out, t->name, stet_view_str(t->forms[k].part), t->forms[k].about);
+        if (!has_parts(t))
+            words(&parts, t);
+        if (parts.len)
+            fish_words(out, t->name, stet_buf_as_view(&parts), "");
+        stet_buf_release(&parts);
         for (size_t k = 0; k < t->option_count; k++)
             fish_option(out, t->name, &t->options[k]);
     }
+    fish_command(out, "help", "print a page");
+    fish_words(out, "help", subjects, "");
 }
 
 void stet_help_completion(struct stet_buf *out, enum stet_help_shell shell,
-                          const struct stet_help_topic *all, size_t count)
+                          const struct stet_help_topic *all, size_t count,
+                          struct stet_view subjects)
 {
-    static void (*const print[])(struct stet_buf *, const struct stet_help_topic *,
-                                 size_t) = {bash, zsh, fish};
+    static void (*const print[])(struct stet_buf *, const struct stet_help_topic *, size_t,
+                                 struct stet_view) = {bash, zsh, fish};
 
-    print[shell](out, all, count);
+    print[shell](out, all, count, subjects);
 }

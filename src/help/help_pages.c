@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -181,32 +182,57 @@ static void traps(struct stet_buf *out, struct stet_view page, const struct stet
 
 /* ---- finding ---- */
 
-static void try_folder(struct stet_help_similar *s, const char *folder, const char *below)
+/* Calls `take` with each name of a page, sorted. */
+static void each_page(const char *folder, const char *below,
+                      void (*take)(void *context, const char *name), void *context)
 {
-    char path[PATH_MAX + 64], name[STET_SIMILAR_WORD];
-    struct dirent *e;
-    DIR *dir;
+    char path[PATH_MAX + 64];
+    struct dirent **pages;
+    int count;
 
     snprintf(path, sizeof path, "%s/%s", folder, below);
-    dir = opendir(path);
-    while (dir && (e = readdir(dir))) {
-        size_t n = strlen(e->d_name);
+    count = scandir(path, &pages, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        char *end = pages[i]->d_name + strlen(pages[i]->d_name);
 
-        if (n > 3 && n - 3 < sizeof name && !strcmp(e->d_name + n - 3, ".md")) {
-            snprintf(name, sizeof name, "%.*s", (int)(n - 3), e->d_name);
-            stet_help_similar_try(s, name);
+        if (end - pages[i]->d_name > 3 && !strcmp(end - 3, ".md")) {
+            end[-3] = '\0';
+            if (is_name(pages[i]->d_name)) /* not README */
+                take(context, pages[i]->d_name);
         }
+        free(pages[i]);
     }
-    if (dir)
-        closedir(dir);
+    if (count >= 0)
+        free(pages);
 }
 
-static void suggest(struct stet_help_similar *s, const char *folder)
+/* Calls `take` with each subject that has a page or a part of one; some come twice. */
+static void each_subject(const char *folder, void (*take)(void *context, const char *name),
+                         void *context)
 {
-    try_folder(s, folder, "");
-    try_folder(s, folder, "traps");
+    each_page(folder, "", take, context);
+    each_page(folder, "traps", take, context);
     for (int c = STET_CAUSE_NONE + 1; c < STET_CAUSES; c++)
-        stet_help_similar_try(s, stet_cause_id((enum stet_cause)c));
+        take(context, stet_cause_id((enum stet_cause)c));
+}
+
+static void try_subject(void *similar, const char *name)
+{
+    stet_help_similar_try(similar, name);
+}
+
+static void append_subject(void *out, const char *name)
+{
+    stet_buf_printf(out, " %s", name);
+}
+
+void stet_help_subjects(struct stet_buf *out)
+{
+    char folder[PATH_MAX + 32];
+
+    stet_buf_str(out, "causes docs traps");
+    if (find_pages(folder, sizeof folder))
+        each_subject(folder, append_subject, out);
 }
 
 static bool whole(struct stet_buf *out, struct stet_buf *page, const struct stet_help_look *look)
@@ -257,6 +283,6 @@ enum stet_rc stet_help_page(struct stet_buf *out, const char *subject,
     stet_buf_release(&page);
     if (found)
         return STET_OK;
-    suggest(similar, folder);
+    each_subject(folder, try_subject, similar);
     return STET_NOT_FOUND;
 }

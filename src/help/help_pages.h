@@ -19,4 +19,7 @@ enum stet_rc stet_help_page(struct stet_buf *out, const char *subject,
                             const struct stet_help_look *look, struct stet_help_similar *similar,
                             struct stet_err *err);
 
+/* Appends the subjects, separated by blanks; a subject may come twice. */
+void stet_help_subjects(struct stet_buf *out);
+
 #endif

@@ -35,8 +35,9 @@ void stet_help_topic_add(struct stet_help_topic *t, const char *part,
 void stet_help_man(struct stet_buf *out, const struct stet_help_topic *t);
 /* Appends stet.1. */
 void stet_help_man_all(struct stet_buf *out, const struct stet_help_topic *all, size_t count);
-/* Appends the script that a shell loads. */
+/* Appends the script that a shell loads. `subjects` are the words that `stet help` takes. */
 void stet_help_completion(struct stet_buf *out, enum stet_help_shell shell,
-                          const struct stet_help_topic *all, size_t count);
+                          const struct stet_help_topic *all, size_t count,
+                          struct stet_view subjects);
 
 #endif

@@ -1,6 +1,10 @@
 /* When a lifted program is compared with a plain one. Its first execution is compared with the
  * family's first program. If the values of that program hide rounding (1024, 0, 1 …), a later
- * program is compiled as it is in the background, and the next execution is compared with it. */
+ * program is compiled as it is in the background, and the next execution is compared with it.
+ *
+ * Both comparisons execute values with the arguments of another program. A loop that ends with
+ * either might not end with both, so a program whose loops need not end (stet_lift_loops_end) is
+ * compared once, with its own values: it is compiled as it is. */
 #include "base/mem.h"
 #include "intercept/executables.h"
 #include "intercept/layer.h"
@@ -139,21 +143,49 @@ static bool claim(struct stet_lift_code *code, enum stet_lift_state from, enum s
     return atomic_compare_exchange_strong(&code->state, &expected, (int)to);
 }
 
-/* The first execution decides whether the code may be used. */
-static void test_first(struct stet_lift_code *code, const PJRT_LoadedExecutable_Execute_Args *args)
+/* What is compared in the first execution. False if the plugin cannot compile it. */
+static bool begin_trial(struct stet_lifted *l, struct stet_lift_trial *out)
 {
-    struct stet_lift_trial trial = {code->family->plain, code->base, code->index};
-    char why[256] = "";
-    bool good = compare(code, &trial, args, why, sizeof why) == STET_LIFT_SAME;
+    struct stet_lift_code *code = l->code;
+    struct stet_plugin *p = code->family->plugin;
 
+    *out = (struct stet_lift_trial){code->family->plain, code->base, code->index};
+    if (code->loops_end)
+        return true;
+    stet_layer_log("lift: a loop need not end: the program is compared with its own values");
+    *out = (struct stet_lift_trial){NULL, l->values, l->source.index};
+    return l->source.program.len &&
+           !stet_plugin_drop(p, stet_intercept_lifted_compile(p, code->family->client, &l->source,
+                                                              true, &out->plain));
+}
+
+static uint32_t checks_of(const struct stet_lift_code *code)
+{
+    if (!code->loops_end)
+        return 0;
+    if (wanted != WHEN_HIDDEN)
+        return (uint32_t)wanted;
+    return !code->checked && has_arithmetic(&code->plan) && hide_rounding(&code->plan, code->base);
+}
+
+/* The first execution decides whether the code may be used. */
+static void test_first(struct stet_lifted *l, const PJRT_LoadedExecutable_Execute_Args *args)
+{
+    struct stet_lift_code *code = l->code;
+    struct stet_lift_trial trial;
+    char why[256] = "the plugin does not compile the plain program";
+    bool good = false;
+
+    if (begin_trial(l, &trial)) {
+        why[0] = '\0';
+        good = compare(code, &trial, args, why, sizeof why) == STET_LIFT_SAME;
+    }
+    if (!code->loops_end && trial.plain)
+        stet_executables_unload(code->family->plugin, trial.plain);
     if (why[0])
         stet_layer_log("lift: the first execution: %s", why);
     if (good) {
-        code->checks = wanted != WHEN_HIDDEN ? (uint32_t)wanted
-                       : !code->checked && has_arithmetic(&code->plan) &&
-                               hide_rounding(&code->plan, code->base)
-                           ? 1
-                           : 0;
+        code->checks = checks_of(code);
         stet_intercept_lift_remember(code);
     } else {
         stet_intercept_lift_quarantine(code->family, code->index, true, why);
@@ -196,6 +228,16 @@ static void await_test(struct stet_lift_code *code)
     stet_intercept_lift_unlock();
 }
 
+bool stet_intercept_lift_check_is_over(struct stet_lift_code *code)
+{
+    bool over;
+
+    stet_intercept_lift_lock();
+    over = atomic_load(&code->state) == STET_LIFT_GOOD && !code->checks && !code->checking;
+    stet_intercept_lift_unlock();
+    return over;
+}
+
 bool stet_intercept_lift_check(struct stet_lifted *l,
                                const PJRT_LoadedExecutable_Execute_Args *args)
 {
@@ -203,7 +245,7 @@ bool stet_intercept_lift_check(struct stet_lifted *l,
     int state;
 
     if (claim(code, STET_LIFT_UNTESTED, STET_LIFT_TESTING)) {
-        test_first(code, args);
+        test_first(l, args);
         stet_intercept_lift_check_further(l);
     } else if (claim(code, STET_LIFT_DUE, STET_LIFT_CHECKING)) {
         check_due(code, args);
@@ -211,8 +253,6 @@ bool stet_intercept_lift_check(struct stet_lifted *l,
         await_test(code);
     }
     state = atomic_load(&code->state);
-    if (state == STET_LIFT_BAD && !l->program.len)
-        return true; /* there were too many programs to keep a copy of this one */
     return state == STET_LIFT_GOOD || state == STET_LIFT_DUE || state == STET_LIFT_CHECKING;
 }
 
@@ -222,7 +262,7 @@ struct further {
     struct stet_lift_job job;
     struct stet_lift_code *code;
     struct stet_arena arena;
-    struct stet_view program, format, options;
+    struct stet_lift_source source;
     struct stet_lift_trial trial;
 };
 
@@ -248,8 +288,8 @@ static void run_further(struct stet_lift_job *job)
     struct stet_plugin *p = f->job.plugin;
 
     if (atomic_load(&f->code->state) != STET_LIFT_GOOD ||
-        stet_plugin_drop(p, stet_intercept_lifted_compile(p, f->job.client, f->program, f->format,
-                                                          f->options, &f->trial.plain)))
+        stet_plugin_drop(
+            p, stet_intercept_lifted_compile(p, f->job.client, &f->source, false, &f->trial.plain)))
         return;
     stet_intercept_lift_lock();
     f->code->due = f->trial;
@@ -274,10 +314,10 @@ static struct further *new_further(const struct stet_lifted *l)
                                     .run = run_further,
                                     .free = free_further};
     stet_arena_init(&f->arena, (size_t)1 << 30);
-    f->program = stet_arena_copy(&f->arena, l->program);
-    f->format = stet_arena_copy(&f->arena, l->format);
-    f->options = stet_arena_copy(&f->arena, l->options);
-    f->trial.index = l->index;
+    f->source = (struct stet_lift_source){
+        stet_arena_copy(&f->arena, l->source.program), stet_arena_copy(&f->arena, l->source.format),
+        stet_arena_copy(&f->arena, l->source.options), l->source.index};
+    f->trial.index = l->source.index;
     f->trial.values = STET_NEW_ARRAY(&f->arena, struct stet_lift_value, n);
     for (uint32_t i = 0; f->trial.values && i < n; i++)
         f->trial.values[i].bytes = stet_arena_copy(&f->arena, l->values[i].bytes);
@@ -294,7 +334,7 @@ void stet_intercept_lift_check_further(struct stet_lifted *l)
     struct further *f = NULL;
     bool begin;
 
-    if (atomic_load(&code->state) != STET_LIFT_GOOD || !l->program.len ||
+    if (atomic_load(&code->state) != STET_LIFT_GOOD || !l->source.program.len ||
         !stet_intercept_lift_spare_takes(code->family->plain_ns) ||
         (wanted == WHEN_HIDDEN && hide_rounding(&code->plan, l->values)))
         return;

@@ -160,6 +160,7 @@ struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f, 
     code->family = f;
     code->index = index;
     code->checked = f->checked;
+    code->loops_end = stet_lift_loops_end(&f->base);
     code->refs = 1;
     stet_intercept_lift_lock();
     f->refs++;

@@ -28,12 +28,12 @@ PJRT_Error *stet_intercept_lifted_serialize(const struct stet_lifted *l,
     struct stet_buf body = STET_BUF_INIT, out = STET_BUF_INIT;
     struct stet_hash hash;
 
-    if (!l->program.len)
+    if (!l->source.program.len)
         return stet_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
                                "stet: no copy of this lifted executable's program was kept");
-    put(&body, l->format);
-    put(&body, l->program);
-    put(&body, l->options);
+    put(&body, l->source.format);
+    put(&body, l->source.program);
+    put(&body, l->source.options);
     hash = stet_hash_bytes(stet_buf_as_view(&body));
     stet_buf_str(&out, magic);
     stet_buf_u64(&out, hash.hi);

@@ -159,15 +159,17 @@ void stet_intercept_lift_code_put(struct stet_lift_code *c)
     stet_mem_free(c);
 }
 
-void stet_intercept_lift_record_unlifted(uint64_t index, const char *why)
+void stet_intercept_lift_record_unlifted(uint64_t index, bool alone, const char *why)
 {
     struct stet_event *e =
         index == STET_LIFTING_NO_COMPILE ? NULL : stet_event_new(STET_REC_unlifted);
 
     if (!e)
         return;
-    e->record.unlifted = (struct stet_rec_unlifted){
-        .index = index, .why = stet_journal_env_mask(&e->arena, stet_view_str(why))};
+    e->record.unlifted =
+        (struct stet_rec_unlifted){.index = index,
+                                   .alone = alone,
+                                   .why = stet_journal_env_mask(&e->arena, stet_view_str(why))};
     stet_event_send(e);
 }
 
@@ -184,7 +186,7 @@ void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, 
         return;
     if (fault)
         stet_fault(STET_FAULT_LIFT);
-    stet_intercept_lift_record_unlifted(index, why);
+    stet_intercept_lift_record_unlifted(index, false, why);
     stet_layer_log("lift: a family is compiled as usual from now on: %s", why);
 }
 

@@ -37,6 +37,7 @@ struct stet_lift_code {
     uint64_t compile_ns; /* in the plugin, to compile or to load it */
     bool compiled;       /* not loaded from the store */
     bool rejected;       /* the plugin answered its compile with an error */
+    bool loops_end;      /* with any values and arguments (stet_lift_loops_end) */
     bool expected;       /* compiled before a second program came, and has served none yet */
     struct stet_lift_pending pending;
     struct stet_lift_plan plan;
@@ -90,6 +91,12 @@ struct stet_lift_candidate {
     struct stet_view options; /* of the compile */
 };
 
+/* A program as the framework gave it. */
+struct stet_lift_source {
+    struct stet_view program, format, options;
+    uint64_t index; /* of its compile, or STET_LIFTING_NO_COMPILE */
+};
+
 /* A handle that the framework has. */
 struct stet_lifted {
     struct stet_lift_code *code;
@@ -101,10 +108,10 @@ struct stet_lifted {
     struct stet_lifted_device *devices;      /* buffers of other devices */
     struct stet_arena arena;                 /* values, program and options */
     struct stet_lift_value *values;
-    /* To compile the plain program if need be, and to serialize it; empty if there are too many. */
-    struct stet_view program, format, options;
-    size_t kept;    /* their bytes */
-    uint64_t index; /* of the compile */
+    /* To compile the plain program if need be, and to serialize it; the program is empty if there
+     * are too many. */
+    struct stet_lift_source source;
+    size_t kept; /* its bytes */
     char fingerprint[STET_HASH_TEXT + 8];
 };
 
@@ -157,8 +164,9 @@ struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f, 
                                                     const struct stet_lift_match *m,
                                                     struct stet_view options, bool *rejected,
                                                     struct stet_err *why);
-/* Journals why the program of this compile is not lifted. */
-void stet_intercept_lift_record_unlifted(uint64_t index, const char *why);
+/* Journals why the program of this compile is not lifted. `alone`: it cannot be, whatever its
+ * family is. */
+void stet_intercept_lift_record_unlifted(uint64_t index, bool alone, const char *why);
 /* No program of the family is lifted from now on. The reason is logged and recorded with the
  * compile of this index, and counted if it is a fault. */
 void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, bool fault,
@@ -168,10 +176,10 @@ void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, 
 struct stet_lifted *stet_intercept_lifted_new(struct stet_lift_code *code,
                                               const struct stet_lift_value *values,
                                               const PJRT_Client_Compile_Args *args, uint64_t index);
-/* Compiles the plain program of a lifted executable, which must have a copy of it. */
+/* Compiles a program as it is, and journals that. `waited`: an execution waits for it. */
 PJRT_Error *stet_intercept_lifted_compile(struct stet_plugin *p, PJRT_Client *client,
-                                          struct stet_view program, struct stet_view format,
-                                          struct stet_view options, PJRT_LoadedExecutable **out);
+                                          const struct stet_lift_source *source, bool waited,
+                                          PJRT_LoadedExecutable **out);
 /* Puts the values of one argument into a buffer of `device`; NULL if the plugin refuses. */
 PJRT_Buffer *stet_intercept_lifted_buffer(struct stet_lift_code *code, uint32_t argument,
                                           struct stet_view bytes, PJRT_Device *device);
@@ -208,6 +216,8 @@ enum stet_lift_verdict stet_intercept_lift_compare(struct stet_lift_code *code,
 
 /* Reads STET_LIFT_CHECK. */
 void stet_intercept_lift_check_init(void);
+/* Is no comparison left that could end the use of this code? */
+bool stet_intercept_lift_check_is_over(struct stet_lift_code *code);
 /* May the code be used? If a comparison is to be made first, makes it with these arguments. */
 bool stet_intercept_lift_check(struct stet_lifted *l,
                                const PJRT_LoadedExecutable_Execute_Args *args);

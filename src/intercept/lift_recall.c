@@ -84,6 +84,23 @@ static bool open_base(struct stet_lift_family *f, const PJRT_Client_Compile_Args
     return opened;
 }
 
+/* Do the first program of the family and the plan fit the program that is compiled now? Then the
+ * family can be lifted for it as the note says. */
+static bool fits(const struct stet_lift_family *f, const struct stet_lift_candidate *c)
+{
+    struct stet_lift_match match;
+    struct stet_lift_plan plan;
+    bool fit;
+
+    if (stet_lift_match(&match, &f->base, c->program, NULL) != STET_OK)
+        return false;
+    fit = stet_lift_plan_make(&plan, &match, &f->recalled, NULL) == STET_OK;
+    if (fit)
+        stet_lift_plan_release(&plan);
+    stet_lift_match_release(&match);
+    return fit;
+}
+
 static struct stet_lift_family *family_of(struct stet_plugin *p,
                                           const struct stet_lift_candidate *c,
                                           const PJRT_Client_Compile_Args *args,
@@ -108,7 +125,7 @@ static struct stet_lift_family *family_of(struct stet_plugin *p,
     f->options = stet_arena_copy(&f->arena, c->options);
     if (f->refused ||
         (stet_lift_plan_recall(&f->recalled, note->kinds, note->argument_of, NULL) == STET_OK &&
-         open_base(f, args)))
+         open_base(f, args) && fits(f, c)))
         return f;
     stet_intercept_lift_family_free(f);
     return NULL;
@@ -125,10 +142,10 @@ struct stet_lift_family *stet_intercept_lift_recall(struct stet_plugin *p,
         return NULL;
     f = family_of(p, c, args, &note);
     stet_store_lift_close(&note);
-    stet_layer_log("lift: an earlier run %s", !f ? "left a family whose first program is gone"
-                                              : f->refused
-                                                  ? "found that a family must not be lifted"
-                                                  : "lifted this family");
+    stet_layer_log("lift: an earlier run %s",
+                   !f           ? "left a family whose first program is gone or does not fit"
+                   : f->refused ? "found that a family must not be lifted"
+                                : "lifted this family");
     return f;
 }
 

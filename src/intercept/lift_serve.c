@@ -48,17 +48,23 @@ static bool make_key(struct stet_lift_candidate *c)
 }
 
 /* Processes of one job may have to compile the same programs at the same time. */
-static bool is_alone(struct stet_plugin *p, PJRT_Client *client)
+static bool is_alone(struct stet_plugin *p, PJRT_Client *client, uint64_t index)
 {
+    static atomic_bool reported;
     const PJRT_Api *real = stet_plugin_real(p);
     PJRT_Client_Devices_Args all = {.struct_size = PJRT_Client_Devices_Args_STRUCT_SIZE,
                                     .client = client};
     PJRT_Client_AddressableDevices_Args own = {
         .struct_size = PJRT_Client_AddressableDevices_Args_STRUCT_SIZE, .client = client};
 
-    return !stet_plugin_drop(p, real->PJRT_Client_Devices(&all)) &&
-           !stet_plugin_drop(p, real->PJRT_Client_AddressableDevices(&own)) &&
-           all.num_devices == own.num_addressable_devices;
+    if (stet_plugin_drop(p, real->PJRT_Client_Devices(&all)) ||
+        stet_plugin_drop(p, real->PJRT_Client_AddressableDevices(&own)))
+        return false;
+    if (all.num_devices == own.num_addressable_devices)
+        return true;
+    if (!atomic_exchange(&reported, true))
+        stet_intercept_lift_record_unlifted(index, false, "other processes belong to the job");
+    return false;
 }
 
 /* A newer plugin may have functions that this build does not know, to which a framework could give
@@ -70,8 +76,15 @@ static bool is_known(struct stet_plugin *p, uint64_t index)
     if (stet_api_entries(stet_plugin_real(p)) <= STET_ENTRY_COUNT)
         return true;
     if (!atomic_exchange(&reported, true))
-        stet_intercept_lift_record_unlifted(index, "the plugin is newer than this build of Stet");
+        stet_intercept_lift_record_unlifted(index, false,
+                                            "the plugin is newer than this build of Stet");
     return false;
+}
+
+static void refuse(uint64_t index, const struct stet_err *why)
+{
+    stet_layer_log("lift: not lifted: %s", why->text);
+    stet_intercept_lift_record_unlifted(index, true, why->text);
 }
 
 /* NULL if the program has no family. */
@@ -79,7 +92,7 @@ static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
                                                   const PJRT_Client_Compile_Args *args,
                                                   struct stet_reading *reading, uint64_t index)
 {
-    bool may = reading->own && is_known(p, index) && is_alone(p, args->client);
+    bool may = reading->own && is_known(p, index) && is_alone(p, args->client, index);
     struct stet_lift_candidate *c = may ? stet_mem_calloc(1, sizeof *c) : NULL;
     struct stet_err why = STET_ERR_INIT;
 
@@ -92,18 +105,18 @@ static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
     if (c->program && make_key(c))
         return c;
     if (why.text[0])
-        stet_layer_log("lift: not lifted: %s", why.text);
+        refuse(index, &why);
     free_candidate(c);
     return NULL;
 }
 
-static bool may_lift(const struct stet_lift_candidate *c)
+static bool may_lift(const struct stet_lift_candidate *c, uint64_t index)
 {
     struct stet_err why = STET_ERR_INIT;
 
     if (stet_intercept_lift_refuses(c->program, &why) == STET_OK)
         return true;
-    stet_layer_log("lift: not lifted: %s", why.text);
+    refuse(index, &why);
     return false;
 }
 
@@ -249,7 +262,8 @@ static struct stet_lift_family *recall(struct stet_plugin *p, struct stet_lift_c
     if (!stet_intercept_lift_family_add(f)) /* another thread was faster */
         stet_intercept_lift_family_free(f);
     else if (refused)
-        stet_intercept_lift_record_unlifted(index, "an earlier run found that it must not be");
+        stet_intercept_lift_record_unlifted(index, false,
+                                            "an earlier run found that it must not be");
     return stet_intercept_lift_family_find(p, c->client, c->key);
 }
 
@@ -265,7 +279,7 @@ bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
     if (!c)
         return false;
     f = stet_intercept_lift_family_find(p, args->client, c->key);
-    if (!f && may_lift(c)) {
+    if (!f && may_lift(c, index)) {
         f = recall(p, c, args, index);
         if (!f)
             l->candidate = c; /* the caller compiles, and the family begins */

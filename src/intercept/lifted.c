@@ -4,9 +4,10 @@
 #include "intercept/executables.h"
 #include "intercept/layer.h"
 #include "intercept/lift_family.h"
+#include "intercept/writer.h"
 
 enum { ARGUMENTS_ON_STACK = 256 };
-/* Above this, programs are kept only until their family has been tested. */
+/* Above this, a program is kept only if its family may still prove to be wrong. */
 #define KEPT_MAX ((size_t)256 << 20)
 
 struct stet_lifted *stet_intercept_lifted_pool[STET_LIFTED_MAX];
@@ -180,10 +181,12 @@ static bool copy_parts(struct stet_lifted *l, const struct stet_lift_value *valu
         atomic_fetch_sub(&kept, l->kept);
         l->kept = 0;
     }
-    if (l->kept || atomic_load(&l->code->state) != STET_LIFT_GOOD) {
-        l->program = stet_arena_copy(&l->arena, stet_view_of(program->code, program->code_size));
-        l->format = stet_arena_copy(&l->arena, stet_view_of(program->format, program->format_size));
-        l->options = stet_arena_copy(
+    if (l->kept || !stet_intercept_lift_check_is_over(l->code)) {
+        l->source.program =
+            stet_arena_copy(&l->arena, stet_view_of(program->code, program->code_size));
+        l->source.format =
+            stet_arena_copy(&l->arena, stet_view_of(program->format, program->format_size));
+        l->source.options = stet_arena_copy(
             &l->arena, stet_view_of(args->compile_options, args->compile_options_size));
     }
     return !l->arena.failed;
@@ -198,7 +201,7 @@ struct stet_lifted *stet_intercept_lifted_new(struct stet_lift_code *code,
     if (!l)
         return NULL;
     l->code = code;
-    l->index = index;
+    l->source.index = index;
     l->refs = 1;
     stet_arena_init(&l->arena, (size_t)1 << 30);
     stet_intercept_lift_lock();
@@ -267,38 +270,53 @@ void stet_intercept_lifted_client_gone(struct stet_plugin *p, const PJRT_Client 
 
 /* ---- execution ---- */
 
+static void record_plain(uint64_t index, uint64_t plugin_ns, bool waited)
+{
+    struct stet_event *e =
+        index == STET_LIFTING_NO_COMPILE ? NULL : stet_event_new(STET_REC_lift_plain);
+
+    if (!e)
+        return;
+    e->record.lift_plain =
+        (struct stet_rec_lift_plain){.index = index, .plugin_ns = plugin_ns, .waited = waited};
+    stet_event_send(e);
+}
+
 PJRT_Error *stet_intercept_lifted_compile(struct stet_plugin *p, PJRT_Client *client,
-                                          struct stet_view program, struct stet_view format,
-                                          struct stet_view options, PJRT_LoadedExecutable **out)
+                                          const struct stet_lift_source *source, bool waited,
+                                          PJRT_LoadedExecutable **out)
 {
     PJRT_Program plain = {.struct_size = PJRT_Program_STRUCT_SIZE,
-                          .code = (char *)(uintptr_t)program.ptr,
-                          .code_size = program.len,
-                          .format = format.ptr,
-                          .format_size = format.len};
+                          .code = (char *)(uintptr_t)source->program.ptr,
+                          .code_size = source->program.len,
+                          .format = source->format.ptr,
+                          .format_size = source->format.len};
     PJRT_Client_Compile_Args args = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
                                      .client = client,
                                      .program = &plain,
-                                     .compile_options = options.ptr,
-                                     .compile_options_size = options.len};
+                                     .compile_options = source->options.ptr,
+                                     .compile_options_size = source->options.len};
+    uint64_t before = stet_journal_now();
     PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Compile(&args);
 
+    record_plain(source->index, stet_journal_now() - before, waited);
     *out = error ? NULL : args.executable;
     return error;
 }
 
-/* Compiles the plain program after all. Two threads may both do it; one result is kept. */
+/* Has the plain program compiled after all. Two threads may both do it; one result is kept. */
 static PJRT_Error *compile_plain(struct stet_lifted *l)
 {
     struct stet_plugin *p = plugin_of(l);
     PJRT_LoadedExecutable *none = NULL, *plain;
     PJRT_Error *error;
 
-    if (!l->program.len)
+    if (atomic_load(&l->fallback))
+        return NULL;
+    if (!l->source.program.len)
         return stet_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
                                "stet: no copy of this lifted executable's program was kept");
-    error = stet_intercept_lifted_compile(p, l->code->family->client, l->program, l->format,
-                                          l->options, &plain);
+    error = stet_intercept_lifted_compile(p, l->code->family->client, &l->source, true, &plain);
     if (!error && !atomic_compare_exchange_strong(&l->fallback, &none, plain))
         stet_executables_unload(p, plain);
     return error;
@@ -322,7 +340,7 @@ static void fill_lists(const PJRT_LoadedExecutable_Execute_Args *args, PJRT_Buff
 static PJRT_Error *run_plain(struct stet_lifted *l, PJRT_LoadedExecutable_Execute_Args *args)
 {
     PJRT_LoadedExecutable *handle = args->executable;
-    PJRT_Error *error = atomic_load(&l->fallback) ? NULL : compile_plain(l);
+    PJRT_Error *error = compile_plain(l);
 
     if (error)
         return error;
@@ -409,12 +427,8 @@ ASK_PLAIN(PJRT_LoadedExecutable_AddressableDevices, executable)
 ASK_PLAIN(PJRT_LoadedExecutable_GetDeviceAssignment, executable)
 ASK_PLAIN(PJRT_LoadedExecutable_AddressableDeviceLogicalIds, executable)
 
-static void add_derived(struct stet_lifted *l, const PJRT_Executable *executable)
+static void add_derived(struct derived *d, struct stet_lifted *l, const PJRT_Executable *executable)
 {
-    struct derived *d = stet_mem_calloc(1, sizeof *d);
-
-    if (!d)
-        return;
     d->executable = executable;
     d->of = l;
     stet_intercept_lift_lock();
@@ -434,19 +448,26 @@ static struct derived **find_derived(const PJRT_Executable *executable)
     return d;
 }
 
+/* The executable of the family's first program answers, and is noted as this one's: its bytes would
+ * be loaded with other values. Without memory for the note, the program is compiled as it is. */
 PJRT_Error *on_PJRT_LoadedExecutable_GetExecutable(struct stet_plugin *p,
                                                    PJRT_LoadedExecutable_GetExecutable_Args *args)
 {
     PJRT_LoadedExecutable *handle = args->loaded_executable;
     struct stet_lifted *l = stet_intercept_lifted_is(handle) ? at(handle) : NULL;
-    PJRT_Error *error;
+    struct derived *d = l ? stet_mem_calloc(1, sizeof *d) : NULL;
+    PJRT_Error *error = l && !d ? compile_plain(l) : NULL;
 
+    if (error)
+        return stet_plugin_failed(p, "PJRT_LoadedExecutable_GetExecutable", error);
     if (l)
-        args->loaded_executable = l->code->family->plain;
+        args->loaded_executable = d ? l->code->family->plain : atomic_load(&l->fallback);
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_GetExecutable(args);
     args->loaded_executable = handle;
-    if (l && !error)
-        add_derived(l, args->executable);
+    if (d && !error)
+        add_derived(d, l, args->executable);
+    else
+        stet_mem_free(d);
     return error ? stet_plugin_failed(p, "PJRT_LoadedExecutable_GetExecutable", error) : NULL;
 }
 

@@ -66,7 +66,7 @@ bool stet_launch_cpu_devices_ok(const char *devices)
     if (!*devices)
         return true;
     n = strtol(devices, &end, 10);
-    return !*end && devices[0] >= '1' && devices[0] <= '9' && n <= 256;
+    return !*end && devices[0] >= '1' && devices[0] <= '9' && n <= STET_LAUNCH_CPU_DEVICES;
 }
 
 enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder,

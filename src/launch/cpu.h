@@ -7,6 +7,8 @@
 
 /* The file of the backend. */
 #define STET_LAUNCH_CPU_LIBRARY "libstet_cpu.so"
+/* How many devices it has at most (STET_MAX_DEVICES of the backend). */
+enum { STET_LAUNCH_CPU_DEVICES = 32768 };
 
 struct stet_launch_cpu_options {
     const char *devices; /* how many devices it has; "": as many as the environment says */

@@ -42,17 +42,20 @@ struct stet_compile_event {
     bool ahead; /* compiled ahead of time: the user's own code may run in between */
     uint64_t error_code, temp_bytes, code_bytes;
     enum stet_served served;
-    enum stet_outcome outcome;   /* of the store's lookup */
-    struct stet_view store;      /* the outcome's text, which a newer Stet may have written */
-    struct stet_view tier;       /* the tier from which the agent got it, if it did */
-    struct stet_view agent;      /* the agent's answer; empty if it was not asked */
-    uint64_t agent_ns;           /* the time of the agent's answer */
-    struct stet_hash key;        /* in the store */
-    bool stored;                 /* true if it was written there */
-    struct stet_view unlifted;   /* why its family is not lifted any more; empty if it is */
-    uint64_t compared;           /* how often results of its lifted program were compared... */
-    uint64_t elements, ulp;      /* ...with how many different elements, by how much at most */
-    uint64_t lift_ahead_ns;      /* a lifted program of its family was compiled in the background */
+    enum stet_outcome outcome; /* of the store's lookup */
+    struct stet_view store;    /* the outcome's text, which a newer Stet may have written */
+    struct stet_view tier;     /* the tier from which the agent got it, if it did */
+    struct stet_view agent;    /* the agent's answer; empty if it was not asked */
+    uint64_t agent_ns;         /* the time of the agent's answer */
+    struct stet_hash key;      /* in the store */
+    bool stored;               /* true if it was written there */
+    struct stet_view unlifted; /* why its family is not lifted any more; empty if it is... */
+    bool unlifted_alone;       /* ...or why this program cannot be lifted */
+    uint64_t compared;         /* how often results of its lifted program were compared... */
+    uint64_t elements, ulp;    /* ...with how many different elements, by how much at most */
+    uint64_t lift_ahead_ns;    /* a lifted program of its family was compiled in the background */
+    uint64_t lift_plain;       /* how often it was compiled as it is although it was lifted... */
+    uint64_t lift_plain_ns, lift_plain_waited_ns; /* ...how long that took, and was waited for */
     struct stet_view elsewhere;  /* why XLA's CPU client runs it; empty if the plugin does */
     struct stet_view components; /* of a miss: the components of the key, name=value lines */
     bool has_memory;

@@ -208,8 +208,10 @@ static void on_unlifted(struct stet_run_digest *d, struct stet_process_digest *p
 {
     struct stet_compile_event *c = compile_of(p, r->index, false);
 
-    if (c)
+    if (c) {
         c->unlifted = keep(d, r->why);
+        c->unlifted_alone = r->alone;
+    }
 }
 
 static void on_lift_compared(struct stet_process_digest *p, const struct stet_rec_lift_compared *r)
@@ -229,6 +231,17 @@ static void on_lift_ahead(struct stet_process_digest *p, const struct stet_rec_l
 
     if (c)
         c->lift_ahead_ns += r->plugin_ns;
+}
+
+static void on_lift_plain(struct stet_process_digest *p, const struct stet_rec_lift_plain *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, false);
+
+    if (!c)
+        return;
+    c->lift_plain++;
+    c->lift_plain_ns += r->plugin_ns;
+    c->lift_plain_waited_ns += r->waited ? r->plugin_ns : 0;
 }
 
 static void on_compiled_memory(struct stet_process_digest *p,
@@ -484,6 +497,9 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         break;
     case STET_REC_lift_ahead:
         on_lift_ahead(p, e->record);
+        break;
+    case STET_REC_lift_plain:
+        on_lift_plain(p, e->record);
         break;
     case STET_REC_compiled_memory:
         on_compiled_memory(p, e->record);

@@ -38,6 +38,10 @@ enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *er
 /* How many devices a program that is not refused runs on: its replicas or its partitions. */
 uint32_t stet_lift_devices(const struct stet_program *p);
 
+/* Does every loop of the program end, whatever its constants and its arguments are? If not, it must
+ * not be executed with values and arguments that no program had together. */
+bool stet_lift_loops_end(const struct stet_program *p);
+
 /* ---- comparing two programs ---- */
 
 /* One use of a constant: operand `index` of `op`, an operation of the base. Or the start of the
@@ -55,6 +59,7 @@ struct stet_lift_use {
 /* Every use of the base in order of appearance, so a use has the same place in each match with one
  * base. Borrows from both programs. */
 struct stet_lift_match {
+    const struct stet_program *base;
     STET_VEC(struct stet_lift_use) uses;
     uint32_t different;
 };

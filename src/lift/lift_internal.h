@@ -21,6 +21,9 @@ static inline const struct stet_op *stet_lift_constant_of(const struct stet_op *
 
 /* May this use be an argument? Looks at the operation, and at the regions around it. */
 enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *err);
+/* Would a compiler that knows the uses of a plan convert a float among them to an integer, or what
+ * it computes from them? If that is not known, yes. */
+bool stet_lift_becomes_integer(const struct stet_lift_match *m, const uint8_t *argument_of);
 
 static inline bool stet_lift_names_function(const struct stet_op *op)
 {

@@ -347,7 +347,7 @@ enum stet_rc stet_lift_match(struct stet_lift_match *out, const struct stet_prog
     struct walk w = {.base = base, .other = other, .out = out, .err = err};
     bool same;
 
-    *out = (struct stet_lift_match){0};
+    *out = (struct stet_lift_match){.base = base};
     w.values = stet_mem_calloc((size_t)base->value_count + 1, sizeof *w.values);
     if (!w.values)
         return stet_fail(err, STET_NO_MEMORY, "out of memory to compare two programs");

@@ -115,6 +115,8 @@ enum stet_rc stet_lift_plan_make(struct stet_lift_plan *out, const struct stet_l
         memset(out->argument_of, STET_LIFT_NONE, m->uses.count);
     for (size_t i = 0; rc == STET_OK && i < m->uses.count; i++)
         rc = plan_use(&p, i);
+    if (rc == STET_OK && stet_lift_becomes_integer(m, out->argument_of))
+        rc = stet_fail(err, STET_REFUSED, "the value, a float, is converted to an integer");
     if (rc == STET_OK && !out->argument_count)
         rc = stet_fail(err, STET_REFUSED, "no value differs");
     if (rc != STET_OK)

@@ -393,7 +393,7 @@ enum stet_rc stet_lift_write(struct stet_buf *out, const struct stet_program *ba
     masks = stet_lift_masks(base, m, plan, &arena);
     rc = masks ? STET_OK : STET_NO_MEMORY;
     if (masks && !stet_program_walk(base, is_untouched, &(struct composites){base, masks}))
-        rc = stet_fail(err, STET_REFUSED, "a constant inside a composite operation");
+        rc = stet_fail(err, STET_REFUSED, "the value is inside a composite operation");
     if (rc == STET_OK)
         rc = stet_lift_apply(&lifted, base, m, plan, masks, err);
     if (rc == STET_OK) {

@@ -3,8 +3,6 @@
 
 /* A larger program is not lifted, because the lifted one contains its constants as text. */
 #define CONSTANT_BYTES_MAX ((uint64_t)64 << 20)
-/* Operations that a compiler would compute from one constant; more are not followed. */
-enum { FOLDED_MAX = 64 };
 
 static const bool takes[STET_KNOWN_OPS] = {
 #define TAKES(operation) [STET_##operation] = true,
@@ -75,7 +73,7 @@ static enum stet_rc check_op(const struct stet_op *op, const struct stet_lift_sp
     if (stet_lift_is_constant(op) && op->attr_count > 1)
         return stet_fail(err, STET_REFUSED, "a constant with a sharding or another attribute");
     if (facts & STET_OP_EFFECT || (facts & STET_OP_ASK && !stet_op_is_pure(op)))
-        return stet_fail(err, STET_REFUSED, "a side effect");
+        return stet_fail(err, STET_REFUSED, "a side effect, such as a callback");
     if (facts & STET_OP_ASK && !is_closed_call(op))
         return stet_fail(err, STET_REFUSED, "a custom call that calls functions or reads shapes");
     if (op->branches)
@@ -189,9 +187,9 @@ static enum stet_rc check_arguments(const struct stet_program *p, struct stet_er
 
 enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *err)
 {
-    struct stet_err own = STET_ERR_INIT;
+    struct stet_err own = STET_ERR_INIT, placing = STET_ERR_INIT;
     struct visit v = {.program = p};
-    enum stet_rc rc;
+    enum stet_rc rc, placed;
 
     if (!err)
         err = &own;
@@ -200,15 +198,17 @@ enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *er
     if (!p->entry || p->left_out || p->constant_bytes > CONSTANT_BYTES_MAX)
         return stet_fail(err, STET_REFUSED, "no entry, or too large constants");
     v.err = err;
-    rc = stet_lift_spmd_read(&v.spmd, p, err);
-    if (rc == STET_OK)
-        rc = check_attrs(p->module, err);
+    placed = stet_lift_spmd_read(&v.spmd, p, &placing);
+    rc = check_attrs(p->module, err);
     if (rc == STET_OK)
         rc = check_functions(p, err);
     if (rc == STET_OK)
         rc = check_arguments(p, err);
     if (rc == STET_OK && !stet_program_walk(p, visit, &v))
         rc = STET_REFUSED;
+    /* A callback has a sharding too, which is not the reason. */
+    if (rc == STET_OK && placed != STET_OK)
+        rc = stet_fail(err, placed, "%s", placing.text);
     return rc;
 }
 
@@ -236,12 +236,21 @@ static bool may_capture(const struct stet_op *op)
            op->known == STET_STABLEHLO_CASE || stet_lift_is_closed(op);
 }
 
+/* The operation's name without its dialect. */
+static struct stet_view short_name(const struct stet_op *op)
+{
+    struct stet_view name = stet_op_name(op);
+    const char *dot = memchr(name.ptr, '.', name.len);
+
+    return dot ? stet_view_of(dot + 1, name.len - (size_t)(dot + 1 - name.ptr)) : name;
+}
+
 static enum stet_rc check_around(const struct stet_op *op, struct stet_err *err)
 {
     for (const struct stet_op *o = op; o->parent; o = o->parent->parent) {
         if (o != op && !may_capture(o))
-            return stet_fail(err, STET_REFUSED, "a constant inside the body of %.*s",
-                             STET_FMT(stet_op_name(o)));
+            return stet_fail(err, STET_REFUSED, "the value is in the function of a %.*s",
+                             STET_FMT(short_name(o)));
         if (o->known == STET_FUNC_FUNC)
             break;
     }
@@ -254,97 +263,6 @@ static bool is_initial_value(const struct stet_lift_use *use)
     return use->op->known == STET_STABLEHLO_REDUCE && use->index >= use->op->operand_count / 2;
 }
 
-static bool is_to_integer(const struct stet_op *op)
-{
-    return op->known == STET_STABLEHLO_CONVERT &&
-           stet_op_operand(op, 0)->type->element->kind == STET_TYPE_FLOAT &&
-           op->results[0].type->element->kind == STET_TYPE_INTEGER;
-}
-
-/* What a use leads to without any value that is known only at run time. */
-struct folded {
-    const struct stet_value *values[FOLDED_MAX];
-    uint32_t count;
-};
-
-static bool is_folded(const struct folded *f, const struct stet_value *v)
-{
-    for (uint32_t i = 0; i < f->count; i++) {
-        if (f->values[i] == v)
-            return true;
-    }
-    return false;
-}
-
-/* Would a compiler compute this operation, given what it computes already? */
-static bool folds(const struct folded *f, const struct stet_op *op)
-{
-    bool any = false;
-
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        bool one = is_folded(f, stet_op_operand(op, i));
-
-        if (!one && !stet_lift_constant_of(op, i))
-            return false;
-        any |= one;
-    }
-    return any && !op->region_count && op->result_count == 1;
-}
-
-static bool is_barrier(const struct stet_op *op)
-{
-    return op->known == STET_STABLEHLO_OPTIMIZATION_BARRIER;
-}
-
-/* Adds what a compiler would compute of `op`. A barrier passes on each operand by itself. False if
- * an integer is made of a float there, or if that is not known. */
-static bool fold(struct folded *f, const struct stet_op *op)
-{
-    if (!is_barrier(op) && !folds(f, op))
-        return true;
-    if (is_to_integer(op))
-        return false;
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        if (is_barrier(op) && !is_folded(f, stet_op_operand(op, i)))
-            continue;
-        if (f->count == FOLDED_MAX)
-            return false;
-        f->values[f->count++] = &op->results[i];
-    }
-    return true;
-}
-
-/* Is the operation that uses the constant computed at run time in the plain program, too? */
-static bool runs_in_the_plain_program(const struct stet_op *op)
-{
-    for (uint32_t i = 0; i < op->operand_count && !is_barrier(op); i++) {
-        if (!stet_lift_constant_of(op, i))
-            return true;
-    }
-    return false;
-}
-
-/* Would a compiler convert the use, or what it computes from it, to an integer? What a float
- * outside the range of the integers becomes depends on what computes it. If it is not known, yes.
- */
-static bool becomes_integer(const struct stet_lift_use *use)
-{
-    const struct stet_op *op = use->op;
-    const struct stet_block *block = op->parent;
-    struct folded f = {0};
-
-    if (runs_in_the_plain_program(op))
-        return false;
-    if (is_to_integer(op) || op->region_count || (op->result_count != 1 && !is_barrier(op)))
-        return is_to_integer(op);
-    f.values[f.count++] = &op->results[is_barrier(op) ? use->index : 0];
-    for (uint32_t i = 0; i < block->op_count; i++) { /* before the use, nothing is folded */
-        if (!fold(&f, block->ops[i]))
-            return true;
-    }
-    return false;
-}
-
 enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *err)
 {
     const struct stet_op *op = use->op;
@@ -352,14 +270,12 @@ enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *
     if (use->is_start)
         return check_around(op, err);
     if (is_initial_value(use))
-        return stet_fail(err, STET_REFUSED, "the initial value of a reduction");
-    if (becomes_integer(use))
-        return stet_fail(err, STET_REFUSED, "a float that is converted to an integer");
+        return stet_fail(err, STET_REFUSED, "the value is the initial one of a reduction");
     if (!takes[op->known] && !(stet_op_facts(op) & STET_OP_ELEMENTWISE) &&
         !stet_lift_spmd_is_constraint(op))
-        return stet_fail(err, STET_REFUSED, "a constant that %.*s reads",
-                         STET_FMT(stet_op_name(op)));
+        return stet_fail(err, STET_REFUSED, "%.*s reads the value", STET_FMT(short_name(op)));
     if (!is_plain_element(stet_op_operand(op, use->index)->type->element))
-        return stet_fail(err, STET_REFUSED, "a constant of an unusual type");
+        return stet_fail(err, STET_REFUSED,
+                         "the value is complex, an 8-bit float or smaller than a byte");
     return check_around(op, err);
 }

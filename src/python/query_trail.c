@@ -456,8 +456,11 @@ static bool is_listed(const struct stet_python_trail *t, const verdict *v)
            !stet_python_function_around(v->module, v->at);
 }
 
-static struct stet_python_made answer(const struct stet_python_trail *t, const verdict *v)
+static struct stet_python_made answer(const struct stet_python_trail *t, const verdict *found)
 {
+    bool sure = found->how >= PY_COUNTS && found->at && !is_listed(t, found) && !found->one_of &&
+                (found->exact || (!found->guessed && !found->open));
+    verdict settled = stet_python_way_settle(t, *found, sure), *v = &settled;
     stet_python_ref function, name;
 
     if (v->how == PY_STAYS || !v->at)
@@ -468,9 +471,7 @@ static struct stet_python_made answer(const struct stet_python_trail *t, const v
                                      name       ? stet_python_text(&v->module->ast, name)
                                      : function ? STET_VIEW("<lambda>")
                                                 : STET_VIEW("<module>"),
-                                     v->line,
-                                     v->how >= PY_COUNTS && !is_listed(t, v) && !v->one_of &&
-                                         (v->exact || (!v->guessed && !v->open))};
+                                     v->line, sure};
 }
 
 /* All that assigns a field of this name. */
@@ -498,10 +499,16 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                   .from = what->from,
                                   .to = what->to,
                                   .elsewhere = what->elsewhere,
-                                  .presence = what->presence};
+                                  .presence = what->presence,
+                                  .ways = &s->ways};
     const struct stet_python_module *m;
     verdict v = stays;
 
+    s->ways.stops.count = s->ways.now = 0;
+    for (size_t i = 0; i < t.stack->count; i++)
+        if (!stet_path_is_installed(t.stack->frames[i].file))
+            stet_python_open(s, t.stack->frames[i].file);
+    stet_python_open_imports(s);
     switch (what->held) {
     case PY_HELD_ARGUMENT:
         v = what->resumed ? resumed(&t, what) : argument(&t, what);

@@ -35,9 +35,9 @@ const Stet = {};
     return sign + Math.floor(a / 3600) + " h " + Math.floor((a % 3600) / 60) + " min";
   }
   function bytes(n) {
-    const units = ["B", "KB", "MB", "GB", "TB"];
+    const units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"]; // of 1024, as the command line prints them
     let at = 0;
-    for (n = Number(n); Math.abs(n) >= 1000 && at < 4; at++) n /= 1000;
+    for (n = Number(n); Math.abs(n) >= 1024 && at < 6; at++) n /= 1024;
     return n.toFixed(at && Math.abs(n) < 100 ? 1 : 0) + " " + units[at];
   }
   const count = (n, what) => n.toLocaleString("en") + " " + what + (n === 1 ? "" : "s");

@@ -132,6 +132,19 @@ static const struct stet_story *culprit_of(const struct stet_report_run *r)
     return r->stories.count && !r->stories.items[0].benign ? &r->stories.items[0] : NULL;
 }
 
+/* "6× static-argument in train_step, train.py:49, waited 453 ms" */
+static void story(struct stet_buf *out, const struct stet_report_run *r, const struct stet_story *t)
+{
+    stet_buf_printf(out, "%zu× ", t->count);
+    html_cstr(out, stet_cause_id(t->cause));
+    stet_buf_str(out, " in ");
+    functions(out, t);
+    stet_buf_str(out, t->source.line ? "," : "");
+    place(out, r, &t->source);
+    stet_buf_str(out, ", waited ");
+    duration(out, t->wait_ns);
+}
+
 /* The first difference between ranks that must not be, or NULL: it comes before every recompile. */
 static const struct stet_divergence *difference_of(const struct stet_report_run *r)
 {
@@ -175,14 +188,7 @@ static void verdict(struct stet_buf *out, const struct stet_report_run *r)
     if (d) {
         difference(out, r, d);
     } else if (t) {
-        stet_buf_printf(out, "%zu× ", t->count);
-        html_cstr(out, stet_cause_id(t->cause));
-        stet_buf_str(out, " in ");
-        functions(out, t);
-        stet_buf_str(out, t->source.line ? "," : "");
-        place(out, r, &t->source);
-        stet_buf_str(out, ", waited ");
-        duration(out, t->wait_ns);
+        story(out, r, t);
     } else if (r->compiles || r->torch_compiles) {
         stet_buf_str(out, "Nothing was compiled again");
         if (r->harmless)
@@ -332,7 +338,7 @@ static void source_line(struct stet_buf *out, const struct stet_line *at)
 
 enum { NEXT = 3 };
 
-/* The causes after the most expensive one, in one line. */
+/* The causes after the most expensive one, a line each. */
 static void next_causes(struct stet_buf *out, const struct stet_report_run *r)
 {
     size_t count = 1;
@@ -341,19 +347,13 @@ static void next_causes(struct stet_buf *out, const struct stet_report_run *r)
         count++;
     if (count == 1)
         return;
-    stet_buf_str(out, "<br><small>Next:");
     for (size_t i = 1; i < count && i <= NEXT; i++) {
-        const struct stet_story *t = &r->stories.items[i];
-
-        stet_buf_str(out, i > 1 ? "; " : " ");
-        html_cstr(out, stet_cause_id(t->cause));
-        place(out, r, &t->source);
-        stet_buf_char(out, ' ');
-        duration(out, t->wait_ns);
+        stet_buf_str(out, i > 1 ? "<br><small>" : "<br><small>Next: ");
+        story(out, r, &r->stories.items[i]);
+        stet_buf_str(out, "</small>");
     }
     if (count > NEXT + 1)
-        stet_buf_printf(out, "; and %zu more", count - NEXT - 1);
-    stet_buf_str(out, "</small>");
+        stet_buf_printf(out, "<small>; and %zu more</small>", count - NEXT - 1);
 }
 
 /* The line to edit and the fix of what the headline names. */
@@ -369,7 +369,8 @@ static void culprit(struct stet_buf *out, const struct stet_report_run *r)
     if (!d || d->finding == STET_AGREEMENT_DIFFERS) {
         stet_buf_str(out, "<span class=\"fix\"><b>Fix: </b>");
         stet_html_page_text(out, d ? stet_view_str(stet_divergence_fix(d)) : t->lead.fix);
-        stet_buf_str(out, "</span>");
+        stet_buf_printf(out, " <code class=\"more\">stet help %s</code></span>",
+                        stet_cause_id(d ? STET_CAUSE_RANK_DIVERGENCE : t->cause));
     }
     next_causes(out, r);
     stet_buf_str(out, "</p>\n");

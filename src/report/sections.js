@@ -39,7 +39,7 @@
           c.trigger.function ? " in " + c.trigger.function : ""), excerpt(c.trigger) || "The file is not where it was.")) : null,
         c.evidence ? row(sure[c.sure] || "evidence", c.evidence) : null,
         c.temp_bytes_more ? row("memory", bytes(Math.abs(c.temp_bytes_more)) + " of temporaries " + (c.temp_bytes_more > 0 ? "more" : "less") + " than before") : null),
-      c.fix && !c.benign ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), c.fix) : null);
+      c.fix && !c.benign ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), c.fix, " ", el("code", { class: "more", text: "stet help " + c.class })) : null);
   }
 
   // Ranks that did not compile the same, or did not come.
@@ -114,7 +114,7 @@
     const times = events.length, ran = events.reduce((s, i) => s + e.executions[i], 0);
     return el("li", {}, swatch(run, e.cause[first]), el("code", { text: run.programs.hash[p].slice(0, 12) }), " ",
       e.step[first] >= 0 ? "step " + e.step[first] + ", " : "", "waited " + seconds(events.reduce((s, i) => s + e.wait_us[i], 0) / 1e6),
-      times > 1 ? ", compiled " + times + " times" : "", ran ? ", run " + ran.toLocaleString("en") + " times" : "",
+      times > 1 ? ", compiled " + times + " times" : "", ran ? ", run " + (ran === 1 ? "once" : ran.toLocaleString("en") + " times") : "",
       temp >= 0 ? ", " + bytes(temp) + " of temporaries" : "",
       cause ? el("span", { class: "muted", text: " · " + cause.class + (from >= 0 ? " since " + run.programs.hash[from].slice(0, 12) : "") }) : "");
   }
@@ -228,35 +228,68 @@
   };
 
   // ---- what a topology would say ----
-  const sci = (n, unit) => {
+  const flops = (n) => {
     let k = 0;
     for (; n >= 1000 && k < 6; k++) n /= 1000;
-    return Number(n.toPrecision(3)) + " " + ["", "k", "M", "G", "T", "P", "E"][k] + unit;
+    return Number(n.toPrecision(3)) + " " + ["", "k", "M", "G", "T", "P", "E"][k] + "FLOP";
   };
+  const short = (text) => (text.length > 60 ? text.slice(0, 60) + "…" : text);
+  const made = (l) => short(l.operation.split("/").pop() || l.opcode) + " " + short(l.shape) + (l.buffers > 1 ? " and " + (l.buffers - 1) + " more" : "");
+  const grew = (l) => (l.bytes_before === null || l.bytes_before === l.bytes ? ""
+    : (l.bytes > l.bytes_before ? "+" : "−") + bytes(Math.abs(l.bytes - l.bytes_before)) + (l.shape_before !== l.shape ? ", was " + l.shape_before : ""));
+  const lineOf = (l) => el("code", { text: l.line ? place(l) : "no line", title: l.file });
+  const remedy = (a) => a.text + (a.line ? " (largest from " + place(a) + ")" : a.argument ? " (" + a.argument + ")" : "") + ": saves at most " + bytes(a.saves_bytes);
+  // The remedy to try first: one that is enough, by what it costs the user.
+  const order = ["donate", "shard", "rematerialise", "smaller batch"];
+  const first = (p) => p.advice.filter((a) => a.saves_bytes >= p.exceeds_bytes).sort((a, b) => order.indexOf(a.what) - order.indexOf(b.what))[0] || p.advice[0];
   function fitLines(p) {
     if (!p.temporaries.length) return null;
-    const most = p.temporaries[0].bytes, grew = (l) => (l.bytes_before === null || l.bytes_before === l.bytes ? ""
-      : (l.bytes > l.bytes_before ? "+" : "−") + bytes(Math.abs(l.bytes - l.bytes_before)) + (l.shape_before !== l.shape ? ", was " + l.shape_before : ""));
-    return el("div", { class: "scroll" }, table("Temporaries of " + p.program + " at its peak, by line", [{ text: "line", wrap: true }, { text: "operation", wrap: true }, { text: "bytes", num: true }, { text: "" }, { text: "since the last fit" }],
-      p.temporaries.slice(0, 10).map((l) => [el("code", { text: l.line ? place(l) : "no line", title: l.file }), el("span", { class: "mono", text: (l.operation.split("/").pop() || l.opcode) + " " + l.shape + (l.buffers > 1 ? " and " + (l.buffers - 1) + " more" : "") }),
+    const most = p.temporaries[0].bytes;
+    return el("div", { class: "scroll" }, table("Temporaries of " + p.program + (p.temporaries_peak === null ? "" : " at its peak") + ", by line", [{ text: "line", wrap: true }, { text: "operation", wrap: true }, { text: "bytes", num: true }, { text: "" }, { text: "since the last fit" }],
+      p.temporaries.slice(0, 10).map((l) => [lineOf(l), el("span", { class: "mono", text: made(l) }),
         bytes(l.bytes), el("div", { class: "barcell" }, bar(most ? l.bytes / most : 0)), grew(l)])));
   }
+  function fitCosts(p) {
+    const c = p.compile, r = c.repeated, parts = c.fragments === null;
+    if (!c.lines.length && !r) return [];
+    const saved = r && r.without_copies_cpu_s !== null ? r.whole_cpu_s - r.without_copies_cpu_s : 0;
+    return [c.lines.length ? el("div", { class: "scroll" }, table("Compile time of " + p.program + " by line" + (parts ? ": what it takes less without the line" : ""), [{ text: "line", wrap: true }, { text: "operations", num: true }, { text: "processor time", num: true }, { text: "" }],
+      c.lines.slice(0, 10).map((l) => [lineOf(l), String(l.instructions), seconds(l.cpu_s), el("div", { class: "barcell" }, bar(l.cpu_s / c.lines[0].cpu_s))]))) : null,
+    r && r.blocks.length && r.without_copies_cpu_s !== null ? el("p", { text: "Repeated code: " + r.blocks.map((b) => b.copies + " times " + b.operations + " operations" + (b.line ? " at " + place(b) + (b.end_line > b.line ? "–" + b.end_line : "") : "")).join(", ") +
+      ". With one copy of each, compiling took " + seconds(r.without_copies_cpu_s) + " instead of " + seconds(r.whole_cpu_s) + (saved > r.noise_cpu_s ? ": a loop over them (scan) saves about " + seconds(saved) + "." : ": a loop (scan) saves nothing.") }) : null];
+  }
+  function fitHead(f, peak) {
+    const t = f.topology, over = f.programs.filter((p) => p.verdict === "exceeds").sort((a, b) => b.exceeds_bytes - a.exceeds_bytes)[0], p = over || peak, l = p && p.temporaries[0] && p.temporaries[0].bytes >= p.memory.total / 100 ? p.temporaries[0] : null;
+    const bad = f.programs.filter((q) => q.verdict === "failed" || q.verdict === "unknown").length;
+    const failed = f.exit_code ? "exit code " + f.exit_code : f.signal ? "signal " + f.signal : "";
+    const verdict = f.verdict === "fits" ? (failed ? "fits so far, but the command failed" : "fits") : f.verdict === "exceeds" ? "does not fit" + (f.exceeds_bytes ? ": " + bytes(f.exceeds_bytes) + " too much" : "") : "not known: " + bad + " of " + count(f.programs.length, "program") + " could not be judged";
+    return [el("header", {}, el("h3", {}, t.name, el("span", { class: "muted", text: " " + t.devices + " × " + t.kind })), el("span", { class: "cost", text: verdict })),
+      peak && t.memory_bytes ? bar(f.peak_bytes / t.memory_bytes) : null,
+      el("dl", {},
+        peak ? row("needs", bytes(f.peak_bytes) + " at the peak, in ", el("code", { text: f.peak_program }), peak.beside_bytes ? " with " + bytes(peak.beside_bytes) + " beside it" : "", t.memory_bytes === null ? "" : "; a device has " + bytes(t.memory_bytes)) : null,
+        l ? row("largest", bytes(p.temporaries_peak === null ? l.largest_bytes : l.bytes) + " of temporaries from ", lineOf(l), " ", el("span", { class: "mono", text: made(l) }), grew(l) ? " (" + grew(l) + " since the last fit)" : "") : null,
+        f.step ? row("step", "at least " + seconds(f.step.bound_s) + " on one device: " + flops(f.step.flops) + ", " + bytes(f.step.memory_traffic_bytes) + " of memory traffic, " + bytes(f.step.sent_bytes) + " sent") : null,
+        failed ? row("command", "ended with " + failed + "; the verdict is about what it compiled until then") : null,
+        f.shardings_guessed ? row("shardings", "The compiler did not say how it shards some results, so they are a guess.") : null,
+        f.contract ? row("contract", !f.contract.checked ? "could not be checked" : f.contract.kept ? "kept" : "broken: " + f.contract.first) : null),
+      over && over.advice.length ? el("p", { class: "fix" }, el("b", { text: first(over).saves_bytes >= over.exceeds_bytes ? "Try: " : "Not enough alone: " }), remedy(first(over))) : null];
+  }
   function fitCard(f) {
-    const t = f.topology, peak = f.programs.find((p) => p.program === f.peak_program && p.memory.total + (p.beside_bytes || 0) === f.peak_bytes);
-    const verdict = f.verdict === "fits" ? "fits: " + bytes(f.peak_bytes) + " of " + bytes(t.memory_bytes) : f.verdict === "exceeds" ? "does not fit" + (f.exceeds_bytes ? ": " + bytes(f.exceeds_bytes) + " too much" : "") : "not known";
-    return el("article", { class: "fit", "data-verdict": f.verdict },
-      el("h3", {}, t.name, el("span", { class: "muted", text: " " + t.devices + " × " + t.kind + " · " }), verdict),
-      el("div", { class: "scroll" }, table("Memory of one device, by program", [{ text: "program", wrap: true }, { text: "verdict" }, { text: "total", num: true }, { text: "arguments", num: true }, { text: "outputs", num: true }, { text: "temporaries", num: true }, { text: "code", num: true }, { text: "beside it", num: true }, { text: "compile", num: true }],
+    const peak = f.programs.find((p) => p.program === f.peak_program && p.memory.total + (p.beside_bytes || 0) === f.peak_bytes), over = f.programs.filter((p) => p.advice.length > 1);
+    return el("article", { class: "cause fit", "data-verdict": f.verdict === "fits" && !f.fits ? "partly" : f.verdict }, fitHead(f, peak),
+      el("div", { class: "scroll" }, table("Memory of one device, by program", [{ text: "program", wrap: true }, { text: "verdict" }, { text: "needs", num: true }, { text: "arguments", num: true }, { text: "outputs", num: true }, { text: "temporaries", num: true }, { text: "code", num: true }, { text: "beside it", num: true }, { text: "compile", num: true }],
         f.programs.slice(0, 40).map((p) => [el("code", { text: p.program }), p.verdict, bytes(p.memory.total), bytes(p.memory.arguments), bytes(Math.max(0, p.memory.outputs - p.memory.aliased)), bytes(p.memory.temporaries),
           p.memory.code === null ? "–" : bytes(p.memory.code), p.beside_bytes === null ? "–" : bytes(p.beside_bytes), p.compile.cpu_s ? seconds(p.compile.cpu_s) : "–"]))),
-      f.programs.filter((p) => p.error).slice(0, 5).map((p) => el("p", { class: "mono wrap", text: p.program + ": " + p.error.slice(0, 400) })),
+      f.programs.filter((p) => p.error || p.why_unknown).slice(0, 5).map((p) => el("p", { class: "mono wrap", text: p.program + ": " + [p.why_unknown, p.error].filter(Boolean).join(": ").slice(0, 400) })),
       peak ? fitLines(peak) : null,
-      f.step ? el("p", { text: "Each step on one device: " + sci(f.step.flops, "FLOP") + ", " + sci(f.step.memory_traffic_bytes, "B") + " of memory traffic, " + sci(f.step.sent_bytes, "B") + " sent; at least " + seconds(f.step.bound_s) + "." }) : null,
+      over.slice(0, 3).map((p) => el("div", {}, el("p", { text: "What would help " + p.program + ":" }), el("ul", {}, p.advice.map((a) => el("li", { text: remedy(a) }))))),
       f.step && f.step.collectives.length ? el("div", { class: "scroll" }, table("Collectives of a step", [{ text: "kind" }, { text: "in the program", num: true }, { text: "times", num: true }, { text: "bytes", num: true }, { text: "sent", num: true }],
-        f.step.collectives.map((c) => [c.kind, String(c.sites), String(c.times), sci(c.bytes, "B"), sci(c.sent_bytes, "B")]))) : null,
-      f.contract ? el("p", { text: f.contract.kept ? "The contract is kept." : "The contract is broken: " + f.contract.first }) : null);
+        f.step.collectives.map((c) => [c.kind, String(c.sites), String(c.times), bytes(c.bytes), bytes(c.sent_bytes)]))) : null,
+      f.programs.flatMap(fitCosts));
   }
-  Stet.fit = (run) => (run.fits.length ? section("fit", "Fit", "what each topology's compiler says", run.fits.map(fitCard)) : null);
+  // A run's folder may come from elsewhere, with fits of another form.
+  const safely = (f) => { try { return fitCard(f); } catch (e) { return el("p", { class: "muted", text: "A fit of this run cannot be shown." }); } };
+  Stet.fit = (run) => (run.fits.length ? section("fit", "Fit", "what each topology's compiler says", run.fits.map(safely)) : null);
 
   // ---- the start, part after part ----
   const startParts = [["imports", "Python, imports, the script before its first client"], ["client", "creating the client"], ["tracing", "the framework traces functions"],
@@ -283,11 +316,18 @@
   const timesHead = [{ text: "serving took", num: true }, { text: "compiling had cost", num: true }, { text: "saved", num: true }];
 
   function savedLines(avoided) {
-    const words = (by) => Object.entries(by).map(([k, s]) => s.compiles + " " + k).join(", ");
+    const words = (by) => Object.entries(by).map(([k, s]) => s.compiles + (k === "lifted" ? " " : " from ") + k).join(", ");
     return el("div", { class: "scroll" }, table("By the line that did not wait", [{ text: "line", wrap: true }, { text: "served" }, ...timesHead],
       avoided.lines.slice(0, 60).map((l) => [el("code", { text: l.file ? place(l) : "no line known", title: l.file }), words(l.by),
         ...times(l.compiles, l.known, l.took_s, l.instead_of_s)])));
   }
+
+  // Compiles that lifting itself makes.
+  const costs = (l) => [
+    l && l.in_background ? count(l.in_background, "lifted program") + " compiled in the background: " + seconds(l.in_background_s) : "",
+    l && l.plain ? count(l.plain, "lifted program") + " compiled as written too, to compare results: " + seconds(l.plain_s) +
+      (l.plain_waited_s ? ", of which " + seconds(l.plain_waited_s) + " were waited for" : " in the background") : "",
+  ].filter(Boolean).map((text) => el("p", { text }));
 
   Stet.saved = (run) => {
     const t = run.totals, loads = t.loads ? count(t.loads, "executable") + " came from the framework's own cache. " : "";
@@ -295,7 +335,7 @@
     const rounding = (d) => d.ulp ? "by at most " + count(d.ulp, "unit") + " in the last place" : "in signs of zeros or bits of NaNs";
     const unlifted = (not.unlifted || []).map((u) => el("p", { text: named(u) + " is not lifted, so each of its programs is compiled: " + u.why }))
       .concat((not.lifting && not.lifting.different || []).map((d) =>
-        el("p", { text: named(d) + " is lifted, and its results differ from the plain program's " + rounding(d) })));
+        el("p", { text: named(d) + " is lifted, and its results differ from the plain program's " + rounding(d) })), costs(not.lifting));
     if (!run.saved.length)
       return section("saved", "What Stet saved", null, el("p", { text: loads + "No compile was served by a store in this run." }), unlifted);
     return section("saved", "What Stet saved", null, loads ? el("p", { text: loads }) : null, unlifted, el("div", { class: "scroll" },

@@ -14,7 +14,7 @@
     const text = (x, y, t, anchor) => { const e = svg("text", { x, y, "text-anchor": anchor || "start" }); e.textContent = t; return e; };
     const line = (at, attrs) => svg("polyline", { points: all.map((v, i) => px(i + 1).toFixed(1) + "," + py(v[at]).toFixed(1)).join(" "), fill: "none", stroke: "currentColor", ...attrs });
     const timed = b.unit === "s" && b.program_cost > 0, last = all[n - 1], best = b.curve[b.best - 1];
-    return svg("svg", { viewBox: "0 0 " + W + " " + H, role: "img", "aria-label": "Cost by number of programs: least with " + b.best + ", " + costText(b, best.total) },
+    return svg("svg", { class: "curve", viewBox: "0 0 " + W + " " + H, role: "img", "aria-label": "Cost by number of programs: least with " + b.best + ", " + costText(b, best.total) },
       svg("line", { x1: L, x2: W - R, y1: H - 26, y2: H - 26, stroke: "currentColor", "stroke-opacity": 0.25 }),
       ...(timed ? [line(0, { "stroke-opacity": 0.5, "stroke-dasharray": "5 3" }), line(1, { "stroke-opacity": 0.5, "stroke-dasharray": "2 3" })] : []),
       line(2, { "stroke-width": 2 }), svg("circle", { cx: px(b.best), cy: py(best.total), r: 5, fill: "var(--accent)" }),

@@ -14,7 +14,7 @@ static void cell(struct stet_buf *out, const char *text)
 {
     stet_buf_char(out, ' ');
     for (; *text; text++) {
-        if (strchr("|*_`<>[]\\", *text))
+        if (strchr("|*_`<>[]~&\\", *text))
             stet_buf_char(out, '\\');
         stet_buf_char(out, *text == '\n' ? ' ' : *text);
     }

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "fingerprint/traits.h"
+#include "journal/values_record.h"
 #include "session/place_json.h"
 
 #include <stdlib.h>
@@ -50,11 +51,38 @@ static void add_served(struct stet_avoided *a, struct stet_map *places,
     stet_avoided_add(&l->by[c->served], &one);
 }
 
+static bool is_of(struct stet_view name, const struct stet_trigger *at,
+                  const struct stet_compile_event *c)
+{
+    return stet_view_eq(name, c->name) && at->line == c->trigger.line &&
+           stet_view_eq(at->file, c->trigger.file);
+}
+
 static void add_refusal(struct stet_avoided *a, const struct stet_compile_event *c)
 {
+    struct stet_avoided_refusal *r = a->refusals, *end = r + a->refusal_count;
+
+    while (r < end && !(r->alone && c->unlifted_alone && is_of(r->name, &r->at, c)))
+        r++;
+    if (r < end) {
+        r->alone++;
+        return;
+    }
     if (stet_vec_room(&a->refusals, &a->refusal_room, a->refusal_count, sizeof *a->refusals))
-        a->refusals[a->refusal_count++] =
-            (struct stet_avoided_refusal){.name = c->name, .why = c->unlifted, .at = c->trigger};
+        a->refusals[a->refusal_count++] = (struct stet_avoided_refusal){
+            .name = c->name, .why = c->unlifted, .at = c->trigger, .alone = c->unlifted_alone};
+}
+
+/* A function that was compiled once has lost nothing. */
+static void drop_single_refusals(struct stet_avoided *a)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < a->refusal_count; i++) {
+        if (a->refusals[i].alone != 1)
+            a->refusals[kept++] = a->refusals[i];
+    }
+    a->refusal_count = kept;
 }
 
 /* A function has one item, however many of its programs were compared. */
@@ -62,8 +90,7 @@ static void add_difference(struct stet_avoided *a, const struct stet_compile_eve
 {
     struct stet_avoided_difference *d = a->differences, *end = d + a->difference_count;
 
-    while (d < end && !(stet_view_eq(d->name, c->name) && d->at.line == c->trigger.line &&
-                        stet_view_eq(d->at.file, c->trigger.file)))
+    while (d < end && !is_of(d->name, &d->at, c))
         d++;
     if (d == end) {
         if (!stet_vec_room(&a->differences, &a->difference_room, a->difference_count,
@@ -81,7 +108,10 @@ static void add_lifting(struct stet_avoided *a, const struct stet_compile_event 
     a->compared += c->compared;
     a->ahead += c->lift_ahead_ns > 0;
     a->ahead_ns += c->lift_ahead_ns;
-    if (c->unlifted.len)
+    a->plain += c->lift_plain;
+    a->plain_ns += c->lift_plain_ns;
+    a->plain_waited_ns += c->lift_plain_waited_ns;
+    if (c->unlifted.len && !(c->unlifted_alone && stet_journal_values_function(c->values).library))
         add_refusal(a, c);
     if (c->elements)
         add_difference(a, c);
@@ -109,6 +139,7 @@ void stet_avoided_make(struct stet_avoided *a, const struct stet_run_digest *d)
         }
     }
     stet_map_release(&places);
+    drop_single_refusals(a);
     if (a->line_count)
         qsort(a->lines, a->line_count, sizeof *a->lines, oldest_first);
 }
@@ -220,12 +251,15 @@ static void refusals_json(struct stet_json *j, const struct stet_avoided *a)
 
 static void lifting_json(struct stet_json *j, const struct stet_avoided *a)
 {
-    if (!a->compared && !a->ahead)
+    if (!a->compared && !a->ahead && !a->plain)
         return;
     stet_json_object(j, "lifting");
     stet_json_uint(j, "compared", a->compared);
     stet_json_uint(j, "in_background", a->ahead);
     stet_json_number(j, "in_background_s", (double)a->ahead_ns / 1e9);
+    stet_json_uint(j, "plain", a->plain);
+    stet_json_number(j, "plain_s", (double)a->plain_ns / 1e9);
+    stet_json_number(j, "plain_waited_s", (double)a->plain_waited_ns / 1e9);
     stet_json_array(j, "different");
     for (size_t i = 0; i < a->difference_count; i++) {
         function_json(j, a->differences[i].name, &a->differences[i].at);

@@ -22,10 +22,11 @@ struct stet_avoided_line {
     struct stet_avoided_sum all, by[STET_SERVED_COUNT];
 };
 
-/* A family that is not lifted any more. */
+/* A family that is not lifted any more, or a function none of whose programs can be lifted. */
 struct stet_avoided_refusal {
     struct stet_view name, why; /* of the executable */
     struct stet_trigger at;
+    uint64_t alone; /* how many of its programs cannot be lifted; 0 for a family */
 };
 
 /* A function whose lifted results differ from the plain ones in rounding. */
@@ -45,6 +46,9 @@ struct stet_avoided {
     size_t difference_count, difference_room;
     uint64_t compared;        /* executions of lifted programs that were compared with plain ones */
     uint64_t ahead, ahead_ns; /* lifted programs that were compiled in the background */
+    /* Programs that were lifted and compiled as they are, to compare results or to run after all;
+     * how long that took, and how much of it executions waited for. */
+    uint64_t plain, plain_ns, plain_waited_ns;
 };
 
 void stet_avoided_make(struct stet_avoided *a, const struct stet_run_digest *d);
@@ -63,7 +67,8 @@ struct stet_avoided_sum stet_avoided_kept(const struct stet_avoided *a);
 uint64_t stet_avoided_ns(const struct stet_avoided_sum *s);
 
 /* Appends a line for what was lifted, one for what the store had, one for what was compiled in the
- * background, and one for each family that is not lifted any more or differs in rounding. */
+ * background or to compare results, and one for each family that is not lifted any more or differs
+ * in rounding. */
 void stet_avoided_summary(struct stet_buf *out, const char *indent, const struct stet_avoided *a,
                           uint64_t compiles);
 /* Appends the first lines, as "train.py:30: 2 lifted, 3 from memory: 1 ms instead of 40 ms". */

@@ -92,6 +92,26 @@ static void say_background(struct stet_buf *out, const char *indent, const struc
     stet_buf_char(out, '\n');
 }
 
+/* Compiles that lifting costs: not all of its time is waited for. */
+static void say_plain(struct stet_buf *out, const char *indent, const struct stet_avoided *a)
+{
+    if (!a->plain)
+        return;
+    stet_buf_str(out, indent);
+    stet_text_count(out, a->plain, "lifted program");
+    stet_buf_str(out, a->plain == 1 ? " was compiled as it is" : " were compiled as they are");
+    stet_buf_str(out, " too, to compare results: ");
+    stet_text_duration(out, a->plain_ns);
+    if (!a->plain_waited_ns) {
+        stet_buf_str(out, " in the background");
+    } else if (a->plain_waited_ns < a->plain_ns) {
+        stet_buf_str(out, ", of which ");
+        stet_text_duration(out, a->plain_waited_ns);
+        stet_buf_str(out, " were waited for");
+    }
+    stet_buf_char(out, '\n');
+}
+
 void stet_avoided_summary(struct stet_buf *out, const char *indent, const struct stet_avoided *a,
                           uint64_t compiles)
 {
@@ -101,6 +121,7 @@ void stet_avoided_summary(struct stet_buf *out, const char *indent, const struct
             a->by[STET_SERVED_LIFTED].compiles == 1 ? " was lifted" : " were lifted", "about ");
     say_sum(out, indent, compiles, &kept, " came from the store", "");
     say_background(out, indent, a);
+    say_plain(out, indent, a);
     say_differences(out, indent, a);
     say_refusals(out, indent, a);
 }

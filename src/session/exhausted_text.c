@@ -103,7 +103,7 @@ void stet_session_remedies_text(struct stet_buf *out, const struct stet_remedy *
                                 size_t count, const char *prefix)
 {
     for (const struct stet_remedy *a = advice; a < advice + count; a++) {
-        stet_buf_printf(out, "%ssaves about ", prefix);
+        stet_buf_printf(out, "%ssaves at most ", prefix);
         stet_text_bytes(out, a->saves);
         stet_buf_printf(out, ": %s", stet_remedy_text(a->kind));
         if (a->line)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct alive {
@@ -19,6 +18,8 @@ struct alive {
 
 static bool failed(const struct alive *a, PJRT_Error *error, struct stet_warm_item *i)
 {
+    if (error)
+        i->code = stet_warm_topology_code(a->api, error);
     return stet_warm_topology_failed(a->api, error, i->detail, sizeof i->detail);
 }
 
@@ -115,14 +116,6 @@ static bool compile_here(const struct alive *a, PJRT_Program *program, struct st
     return !failed(a, a->api->PJRT_LoadedExecutable_Destroy(&destroy), i);
 }
 
-static uint64_t cpu_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static bool compile_ahead(const struct alive *a, PJRT_Program *program, struct stet_view options,
                           const struct stet_warm_plan *plan, struct stet_warm_item *i)
 {
@@ -139,12 +132,12 @@ static bool compile_ahead(const struct alive *a, PJRT_Program *program, struct s
                                   .topology = a->topology,
                                   .code = stet_view_of(program->code, program->code_size),
                                   .options = options};
-    uint64_t cpu = cpu_ns(), wall = stet_clock_ns();
+    uint64_t cpu = stet_clock_cpu_ns(), wall = stet_clock_ns();
 
     if (failed(a, a->api->PJRT_Compile(&args), i))
         return false;
     s.wall_ns = stet_clock_ns() - wall;
-    s.cpu_ns = cpu_ns() - cpu;
+    s.cpu_ns = stet_clock_cpu_ns() - cpu;
     s.executable = args.executable;
     if (plan->inspector && plan->inspector->after)
         plan->inspector->after(plan->inspector->context, &s);
@@ -166,8 +159,9 @@ static bool is_left(const struct alive *a, const struct stet_warm_plan *plan,
            !plan->inspector->before(plan->inspector->context, &s);
 }
 
+/* `compiles` counts the compiles of this child, as its journal does. */
 static enum stet_warm_verdict compile(const struct alive *a, const struct stet_warm_plan *plan,
-                                      struct stet_warm_item *i)
+                                      struct stet_warm_item *i, uint64_t *compiles)
 {
     static const char *const codes[] = {"mlirbc", "mlir", "hlo.pb", "hlo_with_config.pb",
                                         "bin",    NULL};
@@ -187,13 +181,15 @@ static enum stet_warm_verdict compile(const struct alive *a, const struct stet_w
     }
     program.code = (char *)(uintptr_t)code.bytes.ptr;
     program.code_size = code.bytes.len;
-    if (is_left(a, plan, i, code.bytes, options.bytes))
+    if (is_left(a, plan, i, code.bytes, options.bytes)) {
         verdict = STET_WARM_LEFT;
-    else if (a->topology ? compile_ahead(a, &program, options.bytes, plan, i)
-                         : compile_here(a, &program, options.bytes, i))
-        verdict = STET_WARM_DONE;
-    else
-        verdict = STET_WARM_FAILED;
+    } else {
+        i->order = (*compiles)++;
+        verdict = (a->topology ? compile_ahead(a, &program, options.bytes, plan, i)
+                               : compile_here(a, &program, options.bytes, i))
+                      ? STET_WARM_DONE
+                      : STET_WARM_FAILED;
+    }
     stet_file_close(&code);
     stet_file_close(&options);
     return verdict;
@@ -216,7 +212,7 @@ _Noreturn void stet_warm_child(const struct stet_warm_plan *plan)
 {
     struct stet_warm_item *first = NULL;
     struct alive alive = {0};
-    uint64_t order = 0;
+    uint64_t compiles = 0;
     bool up = false;
 
     for (size_t n = 0; n < plan->count; n++) {
@@ -227,6 +223,7 @@ _Noreturn void stet_warm_child(const struct stet_warm_plan *plan)
             continue;
         if (!atomic_compare_exchange_strong(&i->verdict, &waits, STET_WARM_AT_WORK))
             continue;
+        i->begun_ns = stet_clock_ns();
         i->by = getpid(); /* before anything that may end this process */
         if (!first) {
             first = i;
@@ -238,8 +235,7 @@ _Noreturn void stet_warm_child(const struct stet_warm_plan *plan)
             atomic_store(&i->verdict, STET_WARM_NO_PLUGIN);
             continue;
         }
-        i->order = order++;
-        atomic_store(&i->verdict, compile(&alive, plan, i));
+        atomic_store(&i->verdict, compile(&alive, plan, i, &compiles));
     }
     exit(0); /* ends as a framework does, so that the layer writes the rest */
 }

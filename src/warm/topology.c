@@ -8,6 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+int stet_warm_topology_code(const PJRT_Api *api, PJRT_Error *error)
+{
+    PJRT_Error_GetCode_Args c = {.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE,
+                                 .error = error};
+    PJRT_Error *failed = error ? api->PJRT_Error_GetCode(&c) : NULL;
+
+    if (failed)
+        api->PJRT_Error_Destroy(&(PJRT_Error_Destroy_Args){
+            .struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE, .error = failed});
+    return !error || failed ? 0 : (int)c.code;
+}
+
 bool stet_warm_topology_failed(const PJRT_Api *api, PJRT_Error *error, char *why, size_t room)
 {
     PJRT_Error_Message_Args m = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE,

@@ -35,6 +35,8 @@ void stet_warm_topology_environment(const char *name);
 PJRT_TopologyDescription *stet_warm_topology_create(const PJRT_Api *api,
                                                     const struct stet_warm_topology *t, char *why,
                                                     size_t room);
+/* The code of an error; 0 if there is none or it has none. */
+int stet_warm_topology_code(const PJRT_Api *api, PJRT_Error *error);
 /* Copies the message of an error and destroys it. False if there is none. */
 bool stet_warm_topology_failed(const PJRT_Api *api, PJRT_Error *error, char *why, size_t room);
 

@@ -35,9 +35,11 @@ struct stet_warm_item {
     uint64_t size; /* of the program, in bytes */
     size_t place;  /* in the order of the run */
     _Atomic int verdict;
-    pid_t by;       /* the child that compiled it */
-    uint64_t order; /* its number among that child's items */
+    pid_t by;          /* the child that compiled it */
+    uint64_t begun_ns; /* when it began, by stet_clock_ns */
+    uint64_t order;    /* its number among that child's compiles, if it was compiled */
     char detail[192];
+    int code; /* of the compiler's error, PJRT_Error_Code; 0 if it gave none */
 };
 
 /* What a child has about one program. */
@@ -66,8 +68,11 @@ struct stet_warm_plan {
     struct stet_warm_item *items;       /* the largest programs first */
     size_t count;
     const struct stet_warm_inspector *inspector; /* NULL for none */
-    const char *logs; /* a folder for what compilers print; NULL: standard error */
+    const char *logs;  /* a folder for what compilers print; NULL: standard error */
+    uint64_t limit_ns; /* what one program may take; 0 for no limit */
 };
+
+enum { STET_WARM_JOBS = 64 }; /* children at a time, at most */
 
 /* The runs whose programs are compiled. */
 struct stet_warm_runs {
@@ -83,8 +88,12 @@ void stet_warm_runs_unload(struct stet_warm_runs *r);
 /* Fills the plan's items. `plugin`, if given, replaces the plugins of the runs. */
 enum stet_rc stet_warm_gather(struct stet_warm_plan *plan, const struct stet_warm_runs *r,
                               const char *plugin, struct stet_err *err);
-/* Compiles all items in `jobs` children at a time, and prints progress on standard error. */
+/* Compiles all items in `jobs` children at a time, and prints progress on standard error. A child
+ * that hangs is ended. Returns early when the command is to stop (base/stop.h). */
 void stet_warm_work(const struct stet_warm_plan *plan, unsigned jobs);
+
+/* "3"; NULL means one for each processor. 0 if it is not a number from 1 to STET_WARM_JOBS. */
+unsigned stet_warm_jobs(const char *text);
 
 /* Compiles items until there are none; never returns. A child leaves items with another plugin or
  * other flags than its first one to another process, because both are read once per process. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "launch/child_env.h"
 #include "store/store.h"
 
@@ -47,7 +48,8 @@ enum stet_rc stet_warm_run(struct stet_warm_run *w, const char *name,
     *w = (struct stet_warm_run){.plan = {.layer = w->layer,
                                          .topology = {.name = o->topology, .target = o->target},
                                          .inspector = o->inspector,
-                                         .logs = o->logs}};
+                                         .logs = o->logs,
+                                         .limit_ns = o->limit_ns}};
     rc = stet_warm_runs_load(&w->ran, name, err);
     if (rc == STET_OK)
         rc = stet_warm_gather(&w->plan, &w->ran, o->plugin, err);
@@ -60,6 +62,8 @@ enum stet_rc stet_warm_run(struct stet_warm_run *w, const char *name,
     begin = stet_clock_ns();
     stet_warm_work(&w->plan, o->jobs);
     w->wall_ns = stet_clock_ns() - begin;
+    if (stet_stop_asked())
+        return stet_fail(err, STET_REFUSED, "interrupted");
     return stet_ledger_run_load(&w->did, w->folder, err);
 }
 
@@ -75,7 +79,10 @@ const struct stet_compile_event *stet_warm_run_event(const struct stet_warm_run 
                                                      const struct stet_warm_item *i)
 {
     const struct stet_run_digest *d = &w->did;
+    int verdict = atomic_load(&i->verdict);
 
+    if (verdict != STET_WARM_DONE && verdict != STET_WARM_FAILED)
+        return NULL;
     for (size_t p = 0; p < d->process_count; p++) {
         if (d->processes[p].pid == (uint64_t)i->by && i->order < d->processes[p].compile_count)
             return &d->processes[p].compiles[i->order];

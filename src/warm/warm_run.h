@@ -13,6 +13,7 @@ struct stet_warm_options {
     unsigned jobs;                               /* child processes at a time */
     const struct stet_warm_inspector *inspector; /* NULL for none */
     const char *logs;                            /* as in the plan */
+    uint64_t limit_ns;                           /* likewise */
 };
 
 struct stet_warm_run {

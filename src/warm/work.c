@@ -1,13 +1,19 @@
 /* Runs the children of a warm-up, and prints their progress. */
 #include "warm/warm.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
+#include "base/stop.h"
 #include "base/text.h"
+#include "warm/patience.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,20 +78,39 @@ static void quote(const struct stet_warm_plan *plan, pid_t pid, struct stet_warm
     stet_file_close(&f);
 }
 
-/* The program that a child was compiling when it died is marked as failed. */
-static void blame(const struct stet_warm_plan *plan, pid_t pid, int status)
+static struct stet_warm_item *at_work(const struct stet_warm_plan *plan, pid_t pid)
 {
     for (size_t i = 0; i < plan->count; i++) {
         struct stet_warm_item *one = &plan->items[i];
 
-        if (one->by != pid || atomic_load(&one->verdict) != STET_WARM_AT_WORK)
-            continue;
-        snprintf(one->detail, sizeof one->detail, "the compiler ended its process (%s %d)",
-                 WIFSIGNALED(status) ? "signal" : "exit code",
-                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-        quote(plan, pid, one);
-        atomic_store(&one->verdict, STET_WARM_FAILED);
+        if (one->by == pid && atomic_load(&one->verdict) == STET_WARM_AT_WORK)
+            return one;
     }
+    return NULL;
+}
+
+/* The program that a child was compiling when it died is marked as failed. */
+static void blame(const struct stet_warm_plan *plan, const struct stet_warm_watch *child,
+                  int status)
+{
+    struct stet_warm_item *one = at_work(plan, child->pid);
+
+    if (!one)
+        return;
+    if (child->given_up && child->given_up != one) { /* it had just begun another one */
+        atomic_store(&one->verdict, STET_WARM_WAITS);
+        return;
+    }
+    if (!child->given_up) {
+        snprintf(one->detail, sizeof one->detail, "the compiler ended its process (%s %d%s)",
+                 WIFSIGNALED(status) ? "signal" : "exit code",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                 WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+                     ? ", perhaps because this machine ran out of memory: --jobs=1 needs less"
+                     : "");
+        quote(plan, child->pid, one);
+    }
+    atomic_store(&one->verdict, STET_WARM_FAILED);
 }
 
 /* Compilers print on standard output, which is reserved for our own output. */
@@ -105,41 +130,100 @@ static void redirect(const struct stet_warm_plan *plan)
 
 static pid_t start(const struct stet_warm_plan *plan)
 {
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
 
     if (pid == 0) {
+        stet_stop_forget();
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
         redirect(plan);
         stet_warm_child(plan);
     }
     return pid;
 }
 
+/* ---- the children at work ---- */
+
+struct children {
+    struct stet_warm_watch at[STET_WARM_JOBS];
+    unsigned running, started;
+};
+
+static void start_more(const struct stet_warm_plan *plan, struct children *c, unsigned jobs)
+{
+    while (c->running < jobs && anything_waits(plan) && c->started < plan->count + jobs) {
+        pid_t pid = start(plan);
+
+        if (pid < 0)
+            return;
+        c->at[c->running++] = (struct stet_warm_watch){.pid = pid};
+        c->started++;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000},
+                  NULL); /* gives the child time to take its first program */
+    }
+}
+
+/* Gives up a child that hangs. It is collected like one that died. */
+static void watch(const struct stet_warm_plan *plan, struct stet_warm_watch *w)
+{
+    struct stet_warm_item *item = at_work(plan, w->pid);
+    char why[sizeof item->detail];
+
+    if (w->given_up ||
+        !stet_warm_watch_over(w, stet_warm_watch_cpu(w->pid), stet_clock_ns(),
+                              item ? item->begun_ns : 0, plan->limit_ns, why, sizeof why))
+        return;
+    snprintf(item->detail, sizeof item->detail, "%s", why);
+    w->given_up = item;
+    kill(w->pid, SIGKILL);
+}
+
+/* Returns whether a child ended. */
+static bool collect(const struct stet_warm_plan *plan, struct children *c)
+{
+    for (unsigned i = 0; i < c->running; i++) {
+        int status;
+
+        if (waitpid(c->at[i].pid, &status, WNOHANG) == 0)
+            continue;
+        blame(plan, &c->at[i], status);
+        c->at[i] = c->at[--c->running];
+        return true;
+    }
+    return false;
+}
+
+unsigned stet_warm_jobs(const char *text)
+{
+    char *end;
+    long n = text ? strtol(text, &end, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (text && (end == text || *end || n < 1 || n > STET_WARM_JOBS))
+        return 0;
+    return n < 1 ? 1 : n > STET_WARM_JOBS ? STET_WARM_JOBS : (unsigned)n;
+}
+
 void stet_warm_work(const struct stet_warm_plan *plan, unsigned jobs)
 {
-    unsigned running = 0, started = 0;
+    struct children c = {0};
 
-    while (running || anything_waits(plan)) {
-        int status;
-        pid_t pid;
-
-        while (running < jobs && anything_waits(plan) && started < plan->count + jobs) {
-            if (start(plan) < 0)
-                break;
-            running++;
-            started++;
-            nanosleep(&(struct timespec){.tv_nsec = 1000000},
-                      NULL); /* gives the child time to take its first program */
-        }
-        if (!running)
+    if (jobs > STET_WARM_JOBS)
+        jobs = STET_WARM_JOBS;
+    while (!stet_stop_asked()) {
+        start_more(plan, &c, jobs);
+        if (!c.running)
             break;
-        pid = waitpid(-1, &status, WNOHANG);
-        if (pid > 0) {
-            running--;
-            blame(plan, pid, status);
-        } else {
-            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-            progress(plan, false);
-        }
+        if (collect(plan, &c))
+            continue;
+        for (unsigned i = 0; i < c.running; i++)
+            watch(plan, &c.at[i]);
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        progress(plan, false);
+    }
+    for (unsigned i = 0; i < c.running; i++) {
+        kill(c.at[i].pid, SIGKILL);
+        waitpid(c.at[i].pid, NULL, 0);
     }
     progress(plan, true);
 }

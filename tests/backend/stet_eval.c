@@ -1,6 +1,6 @@
-/* stet-eval PROGRAM [INPUTS [OUTPUTS]] [--threads N] [--repeat N]: plans a program file, runs it on
- * the concatenated raw inputs, writes the concatenated raw outputs, and prints what it took as
- * JSON. */
+/* stet-eval PROGRAM [INPUTS [OUTPUTS]] [--threads N] [--repeat N] [--replicas N]: plans a program
+ * file, runs it on the concatenated raw inputs, writes the concatenated raw outputs, and prints
+ * what it took as JSON. Replicas have their inputs and outputs one after the other. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -46,7 +46,7 @@ static int by_value(const void *a, const void *b)
 
 struct options {
     const char *files[3];
-    unsigned threads, repeat;
+    unsigned threads, repeat, replicas;
 };
 
 static int evaluate(const struct options *o, const struct stet_plan *plan, double decode_ms,
@@ -110,7 +110,8 @@ static int evaluate(const struct options *o, const struct stet_plan *plan, doubl
 
 int main(int argc, char **argv)
 {
-    struct options o = {.threads = 1, .repeat = 1};
+    struct options o = {.threads = 1, .repeat = 1, .replicas = 1};
+    struct stet_plan_devices on = {.partitions = 1};
     struct stet_err err = STET_ERR_INIT;
     struct stet_program program;
     struct stet_plan *plan;
@@ -123,11 +124,14 @@ int main(int argc, char **argv)
             o.threads = (unsigned)atoi(argv[++i]);
         else if (!strcmp(argv[i], "--repeat") && i + 1 < argc)
             o.repeat = (unsigned)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--replicas") && i + 1 < argc)
+            o.replicas = (unsigned)atoi(argv[++i]);
         else if (n < 3)
             o.files[n++] = argv[i];
     }
     if (!n) {
-        fprintf(stderr, "usage: stet-eval PROGRAM [INPUTS [OUTPUTS]] [--threads N] [--repeat N]\n");
+        fprintf(stderr, "usage: stet-eval PROGRAM [INPUTS [OUTPUTS]] [--threads N] [--repeat N] "
+                        "[--replicas N]\n");
         return 2;
     }
     if (stet_file_open(&file, o.files[0], &err))
@@ -137,7 +141,8 @@ int main(int argc, char **argv)
         return fail("decode", &err);
     decode_ms = now() - start;
     start = now();
-    if (stet_plan_new(&plan, &program, &err))
+    on.replicas = o.replicas;
+    if (stet_plan_new_on(&plan, &program, &on, &err))
         return fail("plan", &err);
     rc = evaluate(&o, plan, decode_ms, now() - start);
     stet_plan_free(plan);

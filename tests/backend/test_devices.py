@@ -17,6 +17,17 @@ del sys.argv[1:]
 HERE = os.path.dirname(os.path.abspath(__file__))
 STET = os.path.join(BUILD, "bin", "stet")
 
+MANY = """\
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+n = len(jax.devices())
+mesh = Mesh(np.array(jax.devices()), ("x",))
+x = jax.device_put(np.arange(4 * n, dtype=np.float32), NamedSharding(mesh, P("x")))
+w = jax.device_put(np.ones(4 * n, np.float32), NamedSharding(mesh, P()))
+total, scaled = jax.jit(lambda x, w: (jnp.sum(x * w), x * 2))(x, w)
+print(n, float(total), float(np.asarray(scaled)[-1]), len(scaled.sharding.device_set))
+"""
 DRIFT = """\
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
@@ -83,12 +94,19 @@ class Devices(unittest.TestCase):
             self.assertEqual((os.path.basename(found["trigger"]["file"]), found["trigger"]["line"]), ("drift.py", line))
             self.assertEqual(report["store"]["served"], served)
 
+    def test_a_thousand_devices_compute_together(self):
+        program = os.path.join(self.scratch.name, "many.py")
+        with open(program, "w") as f:
+            f.write(MANY)
+        out = self.stet("run", "--cpu=1024", "--quiet", "--", PYTHON, program)
+        self.assertEqual(out.split(), ["1024", str(float(sum(range(4096)))), "8190.0", "1024"])
+
     def test_a_wrong_number_of_devices_is_a_usage_error(self):
-        for number in ("0", "-1", "257", "eight", "8x"):
+        for number in ("0", "-1", "32769", "eight", "8x"):
             out = subprocess.run([STET, "run", "--cpu=" + number, "--", "true"], env=self.env, capture_output=True,
                                  text=True, timeout=60)
             self.assertEqual(out.returncode, 2, number)
-            self.assertIn("--cpu=N takes a number of devices from 1 to 256", out.stderr)
+            self.assertIn("--cpu=N takes a number of devices from 1 to 32768", out.stderr)
 
 
 if __name__ == "__main__":

@@ -43,9 +43,9 @@ class Fallback(unittest.TestCase):
         # A program that neither can run has both reasons in its error.
         self.assertIn('custom call target "nobody_has_this" is not known', found["neither"])
         self.assertIn("XLA's CPU client", found["neither"])
-        self.assertRegex(summary, r"(?m)^stet: XLA's CPU client ran 2 programs that the CPU backend cannot run:$")
+        self.assertRegex(summary, r"(?m)^stet: XLA's CPU client ran 3 programs that the CPU backend cannot run:$")
         named = re.findall(r'(?m)^stet:   (\S+): .*custom call target "triple_of_old" is not known', summary)
-        self.assertEqual(named, ["jit__lambda", "jit_tripled"])
+        self.assertEqual(named, ["jit__lambda", "jit_told", "jit_tripled"])
         self.assertNotIn("nobody_has_this", summary)
 
     def test_a_function_of_a_newer_interface_does_not_fail_its_registration(self):
@@ -53,6 +53,19 @@ class Fallback(unittest.TestCase):
         # XLA and the backend were asked, and the backend has an older interface than the function.
         self.assertGreaterEqual(len(found["asked"]), 2, found["asked"])
         self.assertTrue(found["right"])
+
+    def test_a_callback_is_there_as_long_as_launches_of_its_program(self):
+        found, _ = self.run_with("test")
+        self.assertEqual(found["callback"], [2.0])
+        self.assertEqual(found["callback by XLA"], [3.0])
+
+    def test_callbacks_with_effects_have_happened_when_the_call_returns(self):
+        found, _ = self.run_with("test", "--strict")
+        self.assertEqual(found["told"], [0, 1, 2, 3])
+
+    def test_programs_share_contexts_but_threads_do_not(self):
+        found, _ = self.run_with("test", "--strict")
+        self.assertEqual(found["lowered"], [6, True])  # of 40 programs each, with 16 in a context
 
     def test_strict_fails_it_instead(self):
         for options in (("test", "--strict"), ("run", "--cpu", "--strict", "--no-store")):
@@ -68,7 +81,7 @@ class Fallback(unittest.TestCase):
         self.is_cpu(found)
         self.assertEqual(len(found["devices"]), 4)
         self.assertTrue(found["right"] and found["on every device"], found)
-        self.assertIn("XLA's CPU client ran 2 programs", summary)
+        self.assertIn("XLA's CPU client ran 3 programs", summary)
 
     def test_strict_is_of_the_backend(self):
         out = subprocess.run([STET, "run", "--strict", "--", "true"], env=self.env, capture_output=True, text=True, timeout=60)

@@ -238,6 +238,41 @@ class Trees(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "a batch is a mapping"):
             list(stet.canonical([3], spec={"x": stet.Leaf("float32", (2, 4))}))
 
+    def test_parts_of_tuples_get_names(self):
+        spec = {"x": stet.Leaf("int32", (2, (4, 8))), "y": stet.Leaf("int32", (2,)), "m": stet.Leaf("float32", (2, (4, 8)))}
+        pairs = [([[1, 2, 3]], np.ones(1, "int32")), [np.ones((2, 5), "int32"), np.ones(2, "int32")]]
+        first, second = stet.canonical(pairs, spec=spec, names=("x", "y"))
+        self.assertEqual((type(first), type(second)), (tuple, list))
+        self.assertEqual((first[0].tolist(), first[1].tolist(), second[0].shape), ([[1, 2, 3, 0], [0] * 4], [1, 0], (2, 8)))
+        x, y, mask = next(iter(stet.canonical(pairs, spec=spec, names=("x", "y", "m"), mask={"m": "x"})))
+        self.assertEqual((mask.tolist(), mask.dtype.name), ([[1, 1, 1, 0], [0] * 4], "float32"))
+        x, y = next(iter(stet.canonical([(None, [7])], spec=spec, names=("x", "y"), optional=["x"])))
+        self.assertEqual((x.shape, x.any(), y.tolist()), ((2, 4), False, [7, 0]))
+        (alone,) = stet.canonical([np.ones((2, 3), "int32")], spec=spec, names=("x",))
+        self.assertEqual(alone.shape, (2, 4))
+        x, kept = next(iter(stet.canonical([([[1]], "kept")], spec=spec, names=("x", "id"))))
+        self.assertEqual((x.shape, kept), ((2, 4), "kept"))
+        for more, wrong, why in [({"names": ("x",)}, ValueError, "a batch has 2 parts, and names has 1"),
+                                 ({}, TypeError, "names= gives names to the parts of a tuple; this is tuple"),
+                                 ({"names": ("x", "y"), "mask": {"m": "x"}}, ValueError, "names has no m"),
+                                 ({"names": ("y",), "optional": ["x"]}, ValueError, "names has no x")]:
+            with self.assertRaisesRegex(wrong, why):
+                list(stet.canonical(pairs, spec=spec, **more))
+        with self.assertRaisesRegex(TypeError, "this is tuple"):  # an array after something else is not passed on as it is
+            list(stet.canonical([(3, np.ones((2, 3)))], spec=spec))
+
+    def test_a_contract_without_names_gets_the_names_of_the_batch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "c")
+            path.write_text("stet contract 1\nSyncTensorsGraph(arg0: float32[2, {4,8}], arg1: int32[2, {4,8}], arg2: float32[16])\n")
+            for names, batch in (({"tokens": "arg1", "mask": "arg0"}, {"tokens": [[1, 2]], "id": 5}), (("arg1", "id", "arg0"), ([[1, 2]], 5))):
+                mask = {"mask": "tokens"} if isinstance(batch, dict) else {"arg0": "arg1"}
+                (out,) = stet.canonical([batch], path, names=names, mask=mask)
+                tokens, number, real = (out[n] for n in (("tokens", "id", "mask") if isinstance(out, dict) else (0, 1, 2)))
+                self.assertEqual((tokens.shape, tokens.dtype.name, number, real.dtype.name, real.sum()), ((2, 4), "int32", 5, "float32", 2))
+            with self.assertRaisesRegex(ValueError, "names x: there is no argument arg7"):
+                stet.canonical([], path, names={"x": "arg7"})
+
     def test_contracts_and_what_is_wrong_in_them(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "c")
@@ -300,7 +335,44 @@ class Run(unittest.TestCase):
             self.assertEqual((done.returncode, json.loads(done.stdout)["violations"]), (0, []), done.stdout)
 
 
+TORCH_SCRIPT = """
+import sys
+import torch, torch_tpu
+sys.path.insert(0, sys.argv[1])
+import stet
+
+@torch.compile(dynamic=False)
+def step(tokens, mask):
+    return (tokens * mask).sum()
+
+batches = [{"tokens": torch.ones(2, n)} for n in (5, 9, 3, 12)]
+for batch in stet.canonical(batches, "stet.contract", names={"tokens": "arg0", "mask": "arg1"}, mask={"mask": "tokens"}):
+    print(int(step(batch["tokens"].to("tpu"), batch["mask"].to("tpu")).item()))
+"""
+
+
 class Torch(unittest.TestCase):
+    def test_a_run_with_canonical_batches_keeps_its_contract(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "train.py").write_text(TORCH_SCRIPT)
+            pathlib.Path(folder, "stet.contract").write_text(
+                "stet contract 1\nstep(arg0: float32[2, {8,16}], arg1: float32[2, {8,16}]) at most 2 programs\n*(...) library only\n")
+            done = subprocess.run([BUILD / "bin" / "stet", "run", "--cpu", "--contract=stet.contract", "--on-breach=fail", "--",
+                                   sys.executable, "train.py", ROOT / "python"], cwd=folder, capture_output=True, text=True,
+                                  timeout=200, env=dict(os.environ, STET_STATE_DIR=folder + "/state", STET_STORE="off",
+                                            TORCHINDUCTOR_CACHE_DIR=folder + "/torch"))
+            self.assertEqual((done.returncode, done.stdout.split()), (0, ["10", "18", "6", "24"]), done.stderr)
+
+    def test_a_data_loader_yields_canonical_pairs(self):
+        import torch
+
+        data = torch.utils.data.TensorDataset(torch.ones(5, 3), torch.arange(5))
+        loader = stet.canonical(torch.utils.data.DataLoader(data, batch_size=2), names=("x", "y"),
+                                spec={"x": stet.Leaf("float32", (2, (4, 8))), "y": stet.Leaf("int64", (2,))})
+        found = list(loader)
+        self.assertEqual([(type(b), tuple(b[0].shape), b[1].tolist()) for b in found],
+                         [(list, (2, 4), [0, 1]), (list, (2, 4), [2, 3]), (list, (2, 4), [4, 0])])
+
     def test_tensors_become_tensors(self):
         import torch
 

@@ -5,10 +5,11 @@
 
 #include <stdlib.h>
 
-/* Three turns of a loop whose results nobody reads, then a tensor there and back. */
+/* Three turns of a loop whose results nobody reads, then a tensor there and back. The size of the
+ * second argument decides whether the program runs in the caller's thread. */
 static const char program[] =
     "module @talk {\n"
-    "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {\n"
+    "func.func @main(%x: tensor<3xf32>, %more: tensor<1xf32>) -> tensor<3xf32> {\n"
     "  %zero = stablehlo.constant dense<0> : tensor<i32>\n"
     "  %one = stablehlo.constant dense<1> : tensor<i32>\n"
     "  %turns = stablehlo.constant dense<3> : tensor<i32>\n"
@@ -36,6 +37,15 @@ static const char program[] =
     "  return %z : tensor<3xf32>\n"
     "}\n"
     "}\n";
+
+/* The program with one part of it replaced. */
+static void edit(char *text, size_t size, const char *from, const char *to)
+{
+    const char *at = strstr(program, from);
+
+    EXPECT(at);
+    snprintf(text, size, "%.*s%s%s", (int)(at - program), program, to, at + strlen(from));
+}
 
 enum { BYTES = 12 };
 
@@ -113,20 +123,28 @@ static void open_cpu(struct harness *h)
     EXPECT(harness_client(h, NULL, 0));
 }
 
-/* The result, the caller's; NULL and h->text when the run failed. */
-static float *talk(struct harness *h, struct listener *l, bool with_callbacks)
+static const char more_short[] = "more: tensor<1xf32>", more_long[] = "more: tensor<20000xf32>";
+
+/* The result, the caller's; NULL and h->text when the run failed: the call, if it is short. */
+static float *talk(struct harness *h, struct listener *l, bool with_callbacks, bool is_long)
 {
-    static const int64_t dims[] = {3};
-    PJRT_LoadedExecutable *loaded = harness_compile(h, program, strlen(program), "mlir", NULL, 0);
-    PJRT_Buffer *in = harness_buffer(h, PJRT_Buffer_Type_F32, dims, 1, BYTES, 3), *out = NULL;
-    PJRT_Buffer *const *ins = &in, **outs = &out;
+    int64_t dims = 3, more = is_long ? 20000 : 1;
+    char text[sizeof program + 64];
+    PJRT_LoadedExecutable *loaded;
+    PJRT_Buffer *in[] = {
+        harness_buffer(h, PJRT_Buffer_Type_F32, &dims, 1, BYTES, 3),
+        harness_buffer(h, PJRT_Buffer_Type_F32, &more, 1, sizeof(float) * (size_t)more, 3)};
+    PJRT_Buffer *out = NULL, *const *ins = in, **outs = &out;
     PJRT_SendCallbackInfo sends[] = {{7, l, on_turn}, {1, l, on_send}}, *send = sends;
     PJRT_RecvCallbackInfo receives[] = {{2, l, on_receive}}, *receive = receives;
     PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE};
     size_t size;
-    float *got;
+    float *got = NULL;
+    bool ok;
 
-    EXPECT(loaded && in);
+    edit(text, sizeof text, more_short, is_long ? more_long : more_short);
+    loaded = harness_compile(h, text, strlen(text), "mlir", NULL, 0);
+    EXPECT(loaded && in[0] && in[1]);
     l->api = h->api;
     if (with_callbacks) {
         options.send_callbacks = &send;
@@ -135,13 +153,18 @@ static float *talk(struct harness *h, struct listener *l, bool with_callbacks)
         options.num_recv_ops = 1;
     }
     ARGS(PJRT_LoadedExecutable_Execute, args, .executable = loaded, .options = &options,
-         .argument_lists = &ins, .num_devices = 1, .num_args = 1, .output_lists = &outs);
-    EXPECT(harness_ok(h, h->api->PJRT_LoadedExecutable_Execute(&args)));
+         .argument_lists = &ins, .num_devices = 1, .num_args = 2, .output_lists = &outs);
+    ok = harness_ok(h, h->api->PJRT_LoadedExecutable_Execute(&args));
+    EXPECT(ok || !is_long);
     memset(sends, 0, sizeof sends); /* the lists are the caller's again */
     memset(receives, 0, sizeof receives);
-    got = (float *)(void *)harness_read(h, out, &size);
-    harness_buffer_destroy(h, in);
-    harness_buffer_destroy(h, out);
+    if (ok) {
+        got = (float *)(void *)harness_read(h, out, &size);
+        EXPECT(got || is_long);
+        harness_buffer_destroy(h, out);
+    }
+    harness_buffer_destroy(h, in[0]);
+    harness_buffer_destroy(h, in[1]);
     harness_loaded_destroy(h, loaded);
     return got;
 }
@@ -153,7 +176,7 @@ TEST(host_callbacks_run_in_program_order)
     open_cpu(&h);
     for (size_t pieces = 1; pieces <= 3; pieces++) {
         struct listener l = {.pieces = pieces};
-        float *got = talk(&h, &l, true);
+        float *got = talk(&h, &l, true, pieces == 2);
 
         EXPECT(got);
         EXPECT_INT(3, l.turn_count);
@@ -168,19 +191,22 @@ TEST(host_callbacks_run_in_program_order)
     harness_client_destroy(&h);
 }
 
-TEST(a_callback_that_fails_fails_the_results)
+TEST(a_callback_that_fails_fails_the_call_or_later_the_results)
 {
-    struct listener failing = {.fail = true}, silent = {.silent = true}, none = {0};
     struct harness h;
 
     open_cpu(&h);
-    EXPECT(!talk(&h, &failing, true));
-    EXPECT_INT(PJRT_Error_Code_ABORTED, h.code);
-    EXPECT_STR("ValueError: no", h.text);
-    EXPECT(!talk(&h, &silent, true));
-    EXPECT(strstr(h.text, "a callback gave no result"));
-    EXPECT(!talk(&h, &none, false));
-    EXPECT(strstr(h.text, "no callback was given for channel 7"));
+    for (int is_long = 0; is_long < 2; is_long++) {
+        struct listener failing = {.fail = true}, silent = {.silent = true}, none = {0};
+
+        EXPECT(!talk(&h, &failing, true, is_long));
+        EXPECT_INT(PJRT_Error_Code_ABORTED, h.code);
+        EXPECT_STR("ValueError: no", h.text);
+        EXPECT(!talk(&h, &silent, true, is_long));
+        EXPECT(strstr(h.text, "a callback gave no result"));
+        EXPECT(!talk(&h, &none, false, is_long));
+        EXPECT(strstr(h.text, "no callback was given for channel 7"));
+    }
     harness_client_destroy(&h);
 }
 
@@ -201,12 +227,9 @@ TEST(transfers_between_devices_and_misshapen_ones_are_refused)
 
     open_cpu(&h);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *at = strstr(program, cases[i].from);
         char text[sizeof program + 64];
 
-        EXPECT(at);
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - program), program, cases[i].to,
-                 at + strlen(cases[i].from));
+        edit(text, sizeof text, cases[i].from, cases[i].to);
         EXPECT(!harness_compile(&h, text, strlen(text), "mlir", NULL, 0));
         EXPECT(strstr(h.text, "talk: stablehlo.") && strstr(h.text, cases[i].says));
     }

@@ -25,8 +25,10 @@ TREE = {
     "CHANGELOG.md": "# Changelog\n\n## 1.2.0\n\n| store | `STET_STORE_VERSION` | 3 |\n",
     "SECURITY.md": "# Security\n\n| claim | test |\n|---|---|\n| Nobody enters | `attack.door`: `it_is_shut…` |\n",
     "tests/attack/test_door.py": "def test_it_is_shut_at_night(self):\n    pass\n",
+    "tests/unit/test_hall.c": "TEST(it_is_lit)\n{\n}\n",
     "CMakeLists.txt": "project(stet VERSION 1.2.0 LANGUAGES C)\n",
-    "docs/page.md": "# A page\n\n## Two words\n\n[here](#two-words), [up](../ARCHITECTURE.md), `src/base/*.c`\n",
+    "docs/page.md": "# A page\n\n## Two words\n\n[here](#two-words), [up](../ARCHITECTURE.md), `src/base/*.c`, "
+                    "`tests/unit/test_hall.c: it_is_lit`\n",
     "docs/decisions/0001-one.md": "# 1. One\n\n[a page](../page.md#two-words)\n",
     "src/base/open.c": "int stet_open(void)\n{\n    return 0;\n}\n",
     "src/base/store.h": "#define STET_STORE_VERSION 3\n",
@@ -139,6 +141,10 @@ class Checker(unittest.TestCase):
 
     def test_a_path_in_code_that_is_gone_is_reported(self):
         self.names("docs/page.md: no file src/abi/*.c", "docs/page.md", "src/base/*.c", "src/abi/*.c")
+
+    def test_a_test_that_a_page_names_and_its_file_lacks_is_reported(self):
+        self.names("docs/page.md: no it_is_dark in tests/unit/test_hall.c", "docs/page.md", "it_is_lit", "it_is_dark")
+        self.names("docs/page.md: no file tests/unit/test_room.c", "docs/page.md", "test_hall", "test_room")
 
     def test_a_path_in_a_comment_that_is_gone_is_reported(self):
         self.names("src/base/open.c: no file tests/base/gone.sh", "src/base/open.c",

@@ -79,6 +79,7 @@ struct fake_program {
     size_t *memory_kind_sizes;
     char *code, *options;
     size_t code_size, options_size;
+    int64_t temporaries;     /* bytes that the program itself says; 0: it does not */
     pthread_t maker;         /* the thread that compiled or loaded it */
     atomic_bool maker_asked; /* and asked for its memory statistics */
 };

@@ -228,6 +228,8 @@ static int64_t temp_of(const struct fake_program *program)
 {
     int64_t times = fake_settings()->temp_times;
 
+    if (program->temporaries)
+        return program->temporaries;
     return times ? times * bytes_of(program->params, program->num_params) : 64;
 }
 

@@ -1,9 +1,11 @@
 /* Programs: what their text asks for, and the arithmetic that stands for running them. */
 #include "fake.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -147,6 +149,18 @@ static PJRT_Error *refuse(const char *text, size_t len)
     return fake_error((PJRT_Error_Code)code, "%.*s", (int)(len - digits), text + digits);
 }
 
+/* "hang" and "signal N": what else a compile may do instead of ending. */
+static void misbehave(const struct fake_program *program)
+{
+    size_t len;
+    const char *number = line_of(program->code, program->code_size, "signal ", &len);
+
+    if (number)
+        raise(atoi(number));
+    while (line_of(program->code, program->code_size, "hang", &len))
+        pause();
+}
+
 /* A program that starts with "fake program", after "// " or not, says itself what it takes and
  * gives, and may ask to be refused: "error CODE text". Of any other bytes only FAKE_PARAMS and
  * FAKE_OUTPUTS know. */
@@ -167,9 +181,12 @@ static PJRT_Error *read_program(struct fake_program *program)
     if (text && text <= program->code + strlen("// fake program ")) {
         snprintf(program->name, sizeof(program->name), "%.*s", (int)len, text);
         params = outputs = "", params_size = outputs_size = 0;
+        misbehave(program);
         text = line_of(program->code, program->code_size, "error ", &len);
         if (text)
             return refuse(text, len);
+        text = line_of(program->code, program->code_size, "temporaries ", &len);
+        program->temporaries = text ? atoll(text) : 0;
         text = line_of(program->code, program->code_size, "in ", &len);
         if (text)
             params = text, params_size = len;

@@ -1,6 +1,6 @@
 """Training steps of three networks of Flax, sharded over all devices in three ways.
 
-usage: models.py {llama|vit|moe} {data|tensor|fsdp} [--batch N] [--layers N] [--width N] [--steps N]
+usage: models.py {llama|vit|moe} {data|tensor|fsdp} [--batch N] [--layers N] [--scan] [--remat] [--width N] [--steps N]
        models.py … --by-hand TOPOLOGY     compiles the training step with libtpu and prints what it says"""
 import argparse
 import functools
@@ -24,6 +24,8 @@ parser.add_argument("network", choices=["llama", "vit", "moe"])
 parser.add_argument("how", choices=["data", "tensor", "fsdp"])
 parser.add_argument("--batch", type=int, default=16)
 parser.add_argument("--layers", type=int, default=1)
+parser.add_argument("--scan", action="store_true", help="one loop over the layers, whose parameters are stacked")
+parser.add_argument("--remat", action="store_true", help="compute each layer again in the backward pass")
 parser.add_argument("--width", type=int, default=128)
 parser.add_argument("--length", type=int, default=64)
 parser.add_argument("--words", type=int, default=512)
@@ -89,8 +91,14 @@ class Network(nn.Module):
             x = x.reshape(x.shape[0], -1, args.width)
         else:
             x = nn.Embed(args.words, args.width, name="words")(x)
-        for i in range(args.layers):
-            x = Block(not vit, args.network == "moe", name=f"block{i}")(x)
+        block = nn.remat(Block) if args.remat else Block
+        if args.scan:
+            stack = nn.scan(lambda b, x, _: (b(x), None), variable_axes={"params": 0}, split_rngs={"params": True},
+                            length=args.layers)
+            x, _ = stack(block(not vit, args.network == "moe", name="blocks"), x, None)
+        else:
+            for i in range(args.layers):
+                x = block(not vit, args.network == "moe", name=f"block{i}")(x)
         x = nn.RMSNorm()(x)
         return nn.Dense(CLASSES)(x.mean(1)) if vit else nn.Dense(args.words, use_bias=False, name="head")(x)
 

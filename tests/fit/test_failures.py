@@ -8,64 +8,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-BUILD = os.path.abspath(sys.argv.pop(1))
-STET, HARNESS = (f"{BUILD}/bin/{name}" for name in ("stet", "pjrt_harness"))
-FAKE, CPU = (f"{BUILD}/lib/{name}" for name in ("libfake_pjrt.so", "libstet_cpu.so"))
-PROGRAM = """// fake program p{number}
-// in f32[4]
-// out f32[4]
-{extra}module @p{number} {{
-  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{
-    %c = stablehlo.constant dense<{number}.0> : tensor<4xf32>
-    %b = stablehlo.add %a, %c : tensor<4xf32>
-    return %b : tensor<4xf32>
-  }}
-}}
-"""
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from fake_case import CPU, FAKE, HARNESS, STET, Case  # noqa: E402
 
 
-class Failures(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="stet-fit-failures-")
-        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
-        self.env = dict(os.environ, STET_STATE_DIR=self.dir + "/state", STET_STORE=self.dir + "/store",
-                        FAKE_DEVICE_ATTRIBUTES="device_memory_bytes_limit=1000000;coords=[0,0,0]",
-                        FAKE_PLATFORM="tpu", PATH=self.dir + "/bin:" + os.environ["PATH"])
-        for name in ("STET", "STET_PLUGIN", "STET_RUN", "STET_DIR", "VIRTUAL_ENV", "TPU_LIBRARY_PATH"):
-            self.env.pop(name, None)
-        self.env["TMPDIR"] = self.dir + "/tmp"
-        os.mkdir(self.dir + "/tmp")
-        self.addCleanup(lambda: self.assertEqual(os.listdir(self.dir + "/tmp"), []))  # nothing is left behind
-
-    def write(self, *extras):
-        paths = []
-        for number, extra in enumerate(extras):
-            paths.append(f"{self.dir}/{number}.mlir")
-            with open(paths[-1], "w") as f:
-                f.write(PROGRAM.format(number=number, extra=f"// {extra}\n" if extra else ""))
-        return paths
-
-    def make_run(self, *extras):
-        """A finished run of the CPU backend, with one program for each."""
-        subprocess.run([STET, "run", "--quiet", "--no-store", "--", HARNESS, CPU, *self.write(*extras), "--input", "f32[4]"],
-                       env=self.env, check=True, cwd=self.dir, timeout=60, stdout=subprocess.DEVNULL)
-
-    def fit(self, *words, status=0, **env):
-        out = subprocess.run([STET, "fit", "--jobs=2", *words], env=dict(self.env, **env), cwd=self.dir, timeout=120,
-                             capture_output=True, text=True)
-        self.assertEqual(out.returncode, status, out.stdout + out.stderr)
-        self.err = out.stderr
-        return out.stdout
-
-    def json(self, *words, **kw):
-        return json.loads(self.fit("--format=json", *words, **kw))
-
-    def over_fake(self, *words, **kw):
-        return self.json("--plugin", FAKE, "--topology", "1", *words, **kw)
-
+class Failures(Case):
     def test_a_run_fits_by_the_plugins_own_numbers(self):
         self.make_run("", "")
         verdict = self.over_fake()
@@ -75,7 +24,30 @@ class Failures(unittest.TestCase):
         self.assertEqual({p["memory"]["temporaries"] for p in verdict["programs"]}, {64})
         self.assertEqual({p["compile"]["store"] for p in verdict["programs"]}, {"stored"})
         # the next launch finds them, and so does the next fit
-        self.assertEqual({p["compile"]["store"] for p in self.over_fake()["programs"]}, {"was stored"})
+        again = self.over_fake()["programs"]
+        self.assertEqual({(p["compile"]["store"], p["compile"]["cpu_s"]) for p in again}, {("was stored", 0)})
+
+    def stet(self, *words):
+        out = subprocess.run([STET, *words], env=self.env, cwd=self.dir, capture_output=True, text=True, timeout=60)
+        self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+        return out.stdout
+
+    def test_fit_and_warm_fill_the_store_for_a_launch_on_the_devices(self):
+        def served():
+            self.stet("run", "--quiet", "--", HARNESS, FAKE, self.dir + "/0.mlir", self.dir + "/1.mlir", "--input", "f32[4]")
+            return json.loads(self.stet("explain", "--format=json"))["store"]["served"]
+
+        self.make_run("", "")
+        run = os.path.basename(glob.glob(self.dir + "/state/runs/*")[0])
+        warm = ("warm", "--format=json", "--plugin", FAKE, "--topology=1", run)
+        fitted = lambda: [p["compile"]["store"] for p in self.over_fake(run)["programs"]]  # noqa: E731
+        self.assertEqual(fitted(), ["stored"] * 2)
+        self.assertEqual(served(), 2)  # a process with the devices themselves
+        self.assertEqual(json.loads(self.stet(*warm))["present"], 2)
+        shutil.rmtree(self.dir + "/store")
+        self.assertEqual(json.loads(self.stet(*warm))["kept"], 2)
+        self.assertEqual(fitted(), ["was stored"] * 2)
+        self.assertEqual(served(), 2)
 
     def test_more_than_the_memory_does_not_fit(self):
         self.make_run("")
@@ -83,7 +55,7 @@ class Failures(unittest.TestCase):
         self.assertEqual((verdict["verdict"], verdict["fits"]), ("exceeds", False))
         total = verdict["programs"][0]["memory"]["total"]
         self.assertEqual(verdict["exceeds_bytes"], total - 50)
-        self.assertIn("does not fit: exceeds the memory by", self.fit("--plugin", FAKE, "--topology=1", "--memory=50", status=1))
+        self.assertIn("does not fit: 298 B too much. p0 needs 348 B; each device of 1 has 50 B", self.fit("--plugin", FAKE, "--topology=1", "--memory=50", status=1))
 
     def test_a_compiler_that_refuses_one_program_leaves_the_verdict_about_the_rest(self):
         self.make_run("", "error 3 INVALID: no such layout", "")
@@ -113,7 +85,7 @@ class Failures(unittest.TestCase):
     def test_a_plugin_that_dies_while_it_starts_is_named(self):
         self.make_run("")
         self.assertEqual(self.fit("--plugin", FAKE, "--topology=1", status=3, FAKE_CRASH="PJRT_Plugin_Initialize"), "")
-        self.assertRegex(self.err, r"libfake_pjrt.so ended its process \(signal 6\) when it was asked for 1")
+        self.assertRegex(self.err, r"libfake_pjrt.so crashed \(SIGABRT\) when it was asked for 1")
 
     def test_an_unknown_topology_is_refused_in_the_plugins_words(self):
         self.make_run("")
@@ -171,14 +143,18 @@ class Failures(unittest.TestCase):
             f.write(f"{HARNESS} {CPU} {path} --input 'f32[4]' && exit 7\n")
         verdict = self.over_fake("--", "sh", self.dir + "/both.sh", status=1)
         self.assertEqual(len(verdict["programs"]), 1)
-        self.assertIn("the command ended with exit code 7",
-                      self.fit("--plugin", FAKE, "--topology=1", "--", "sh", self.dir + "/both.sh", status=1))
+        self.assertEqual((verdict["verdict"], verdict["fits"], verdict["exit_code"], verdict["signal"]), ("fits", False, 7, None))
+        text = self.fit("--plugin", FAKE, "--topology=1", "--", "sh", self.dir + "/both.sh", status=1)
+        self.assertTrue(text.startswith("fits so far, but the command failed: p0 needs "), text)
+        self.assertIn("the command ended with exit code 7", text)
 
     def test_a_command_that_does_not_exist_or_compiles_nothing_is_named(self):
         self.fit("--plugin", FAKE, "--topology=1", "--", "/nowhere/python", status=3)
         self.assertIn("/nowhere/python: cannot be run", self.err)
         self.fit("--plugin", FAKE, "--topology=1", "--", "true", status=3)
         self.assertIn("the run compiled nothing", self.err)
+        self.fit("--plugin", FAKE, "--topology=1", "--", "sh", "-c", "exit 5", status=3)
+        self.assertIn("the command ended with exit code 5 and compiled nothing", self.err)
 
     def test_a_program_that_was_not_captured_whole_is_unknown(self):
         self.make_run("")
@@ -212,16 +188,39 @@ class Failures(unittest.TestCase):
         self.over_fake(*command[2:])
         subprocess.run([STET, "contract", "init", "-o", self.dir + "/c"], env=self.env, check=True, cwd=self.dir, timeout=60,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.assertEqual(self.over_fake(*command)["contract"], {"kept": True, "violations": 0, "first": None})
+        self.assertEqual(self.over_fake(*command)["contract"], {"checked": True, "kept": True, "violations": 0, "first": None})
         broken = self.over_fake(*command, two, status=1)
         self.assertEqual((broken["verdict"], broken["contract"]["kept"]), ("fits", False))
         self.assertIn("p1", broken["contract"]["first"])
         self.assertIn("contract: broken in ", self.fit("--plugin", FAKE, "--topology=1", *command, two, status=1))
 
-    def test_a_compiler_without_phases_has_no_times_by_line(self):
-        self.make_run("")
-        self.assertIsNone(self.over_fake("--lines")["programs"][0]["compile"]["fragments"])
-        self.assertIn("compile time by line is not known", self.fit("--plugin", FAKE, "--topology=1", "--lines"))
+    def blocks(self):
+        """Three times nine operations, two of them in a call."""
+        path = self.dir + "/blocks.mlir"
+        with open(path, "w") as f:
+            f.write("// fake program blocks\n// in f32[4]\n// out f32[4]\nmodule @blocks {\n"
+                    "  func.func private @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+                    "    %b = stablehlo.tanh %a : tensor<4xf32>\n    return %b : tensor<4xf32>\n  }\n"
+                    "  func.func @main(%x0: tensor<4xf32>) -> tensor<4xf32> {\n" +
+                    "".join(f"    %a{i} = stablehlo.add %x{i}, %x{i} : tensor<4xf32>\n"
+                            f"    %b{i} = stablehlo.multiply %a{i}, %x{i} : tensor<4xf32>\n"
+                            f"    %c{i} = func.call @f(%b{i}) : (tensor<4xf32>) -> tensor<4xf32>\n"
+                            f"    %d{i} = stablehlo.subtract %c{i}, %a{i} : tensor<4xf32>\n"
+                            f"    %e{i} = stablehlo.maximum %d{i}, %x{i} : tensor<4xf32>\n"
+                            f"    %x{i + 1} = stablehlo.negate %e{i} : tensor<4xf32>\n" for i in range(3)) +
+                    "    return %x3 : tensor<4xf32>\n  }\n}\n")
+        return ("--lines", "--", HARNESS, CPU, path, "--input", "f32[4]")
+
+    def test_a_compiler_without_phases_is_measured_with_parts_left_out(self):
+        (compile,) = [p["compile"] for p in self.over_fake(*self.blocks())["programs"]]
+        self.assertIsNone(compile["fragments"])
+        self.assertEqual([(b["copies"], b["operations"]) for b in compile["repeated"]["blocks"]], [(3, 9)])
+        self.assertGreater(compile["repeated"]["without_copies_cpu_s"], 0)
+
+    def test_a_compiler_that_refuses_a_part_keeps_its_verdict(self):
+        fit = self.over_fake(*self.blocks(), FAKE_FAIL="PJRT_Compile:3+")
+        self.assertEqual(fit["verdict"], "fits")
+        self.assertIsNone(fit["programs"][0]["compile"]["repeated"]["without_copies_cpu_s"])
 
     def test_usage(self):
         for words, says in (((), "--topology is missing"), (("--topology=1", "a", "b"), "takes one run"),
@@ -280,7 +279,7 @@ class Failures(unittest.TestCase):
         self.assertEqual(swept["found"], 4)
         text = self.fit("--plugin", FAKE, "--topology=1", "--sweep=size=2,5,8", "--", "sh", self.script(), "--size", "1")
         self.assertIn("the largest size that fits is 2", text)
-        self.assertRegex(text, r"(?m)^ +5  - +the run compiled nothing$")
+        self.assertRegex(text, r"(?m)^ +5  - +the command ended with exit code 9 and compiled nothing$")
 
 
 if __name__ == "__main__":

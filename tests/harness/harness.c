@@ -159,28 +159,36 @@ static bool await(struct harness *h, PJRT_Event *event)
     return CALL(h, PJRT_Event_Destroy, &destroy) && ok;
 }
 
-PJRT_Buffer *harness_buffer(struct harness *h, PJRT_Buffer_Type type, const int64_t *dims,
-                            size_t rank, size_t bytes, unsigned seed)
+PJRT_Buffer *harness_buffer_of(struct harness *h, size_t device, PJRT_Buffer_Type type,
+                               const int64_t *dims, size_t rank, const void *data)
 {
-    unsigned char *data = malloc(bytes + 1);
     ARGS(PJRT_Client_AddressableDevices, devices, .client = h->client);
     ARGS(PJRT_Client_BufferFromHostBuffer, args, .client = h->client, .data = data, .type = type,
          .dims = dims, .num_dims = rank);
 
-    if (!data || !CALL(h, PJRT_Client_AddressableDevices, &devices)) {
-        free(data);
+    if (!CALL(h, PJRT_Client_AddressableDevices, &devices) ||
+        device >= devices.num_addressable_devices)
         return NULL;
-    }
-    for (size_t i = 0; i < bytes; i++)
-        data[i] = (unsigned char)(seed * 31 + i * 7);
-    args.device = devices.addressable_devices[0];
+    args.device = devices.addressable_devices[device];
     args.host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
     if (!CALL(h, PJRT_Client_BufferFromHostBuffer, &args))
-        args.buffer = NULL;
-    else
-        await(h, args.done_with_host_buffer);
-    free(data);
+        return NULL;
+    await(h, args.done_with_host_buffer);
     return args.buffer;
+}
+
+PJRT_Buffer *harness_buffer(struct harness *h, PJRT_Buffer_Type type, const int64_t *dims,
+                            size_t rank, size_t bytes, unsigned seed)
+{
+    unsigned char *data = malloc(bytes + 1);
+    PJRT_Buffer *buffer = NULL;
+
+    for (size_t i = 0; data && i < bytes; i++)
+        data[i] = (unsigned char)(seed * 31 + i * 7);
+    if (data)
+        buffer = harness_buffer_of(h, 0, type, dims, rank, data);
+    free(data);
+    return buffer;
 }
 
 void harness_buffer_destroy(struct harness *h, PJRT_Buffer *buffer)

@@ -39,6 +39,9 @@ void harness_executable_destroy(struct harness *h, PJRT_Executable *executable);
 char *harness_serialize(struct harness *h, PJRT_Executable *executable, size_t *size);
 PJRT_LoadedExecutable *harness_deserialize(struct harness *h, const char *bytes, size_t size);
 
+/* A copy of `data` on the addressable device with this number, from 0. */
+PJRT_Buffer *harness_buffer_of(struct harness *h, size_t device, PJRT_Buffer_Type type,
+                               const int64_t *dims, size_t rank, const void *data);
 /* Elements counted up from `seed`, so that different seeds give different buffers. */
 PJRT_Buffer *harness_buffer(struct harness *h, PJRT_Buffer_Type type, const int64_t *dims,
                             size_t rank, size_t bytes, unsigned seed);

@@ -1,6 +1,6 @@
 """Functions of JAX that bake a drifting value into their program, run for each of many values.
 
-usage: cases.py RESULTS.npz [FUNCTION…]     all functions unless some are named"""
+usage: cases.py RESULTS.npz [FUNCTION…]     all functions unless some are named, here or in $FUNCTIONS"""
 import os
 import sys
 
@@ -190,13 +190,14 @@ CASES = [learning_rate, counter, temperature, loss_scale, position, static_argum
 
 def main():
     results = {}
-    chosen = sys.argv[2:]
+    chosen = sys.argv[2:] or os.environ.get("FUNCTIONS", "").split()
     for case in [c for c in CASES if not chosen or c.__name__ in chosen]:
         for i in range(FIRST, FIRST + VALUES):
             for k, leaf in enumerate(jax.tree.leaves(case(i))):
                 results[f"{case.__name__}.{i}.{k}"] = np.asarray(leaf)
-    jax.clear_caches()
-    results["after"] = np.asarray(learning_rate(3))
+    if not chosen or "learning_rate" in chosen:
+        jax.clear_caches()
+        results["after"] = np.asarray(learning_rate(3))
     np.savez(sys.argv[1], **results)
 
 

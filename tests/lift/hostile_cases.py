@@ -112,6 +112,14 @@ def trips(i):
     return jax.jit(trips)(X)
 
 
+def searching(i):
+    """A loop that ends with its own value and its own argument, and with no other pair of them."""
+    def searching(x):
+        return jax.lax.while_loop(lambda v: (v != 10 * i).any(), lambda v: v + 1, x)
+
+    return jax.jit(searching)(np.full(3, 10 * i - 5, np.float32))
+
+
 def indexing(i):
     rows = np.array([[0, 3, 1], [2, 2, 5], [-1, 0, 9], [3, 1, 0]][i % 4])
 
@@ -151,6 +159,15 @@ def empty(i):
         return x[:0] * i, jnp.float32(i) + x.sum(), jnp.zeros((0, 3)) + i
 
     return jax.jit(empty)(X)
+
+
+def returned(i):
+    """The value itself is a result, of the program and of a branch; a part of a step's metrics, for example."""
+    def returned(x):
+        chosen = jax.lax.cond(x.sum() > i, lambda: jnp.float32(i / 3), lambda: jnp.float32(-1))
+        return x * (1 + i), jnp.float32(i / 7), {"rate": jnp.full((2, 3), 1e-3 * i), "chosen": chosen}
+
+    return jax.jit(returned)(X)
 
 
 def large(i):
@@ -267,8 +284,8 @@ def threads(i):
         return list(pool.map(lambda k: make(k)(X), range(8 * i, 8 * i + 8)))
 
 
-CASES = [special, folded, overflow, unsigned, to_integer, narrow, imaginary, initial, bodies, trips, indexing, ordered, matrices,
-         empty, large, rematerialized, shapes, seeds, device_random, effects, donated, donated_in_a_loop, serialized, asked,
+CASES = [special, folded, overflow, unsigned, to_integer, narrow, imaginary, initial, bodies, trips, searching, indexing, ordered, matrices,
+         empty, returned, large, rematerialized, shapes, seeds, device_random, effects, donated, donated_in_a_loop, serialized, asked,
          cleared, threads]
 
 

@@ -16,6 +16,7 @@ static struct {
     void (*begin)(const char *habit);
     int (*compiles)(bool lifted);
     int (*fail_buffer)(int n);
+    void (*fail_compile)(int n);
     void (*hold)(bool on);
     int (*held)(void);
 } odd;
@@ -33,6 +34,7 @@ static inline bool begin(struct harness *h, const char *habit)
     *(void **)&odd.begin = dlsym(plugin, "odd_begin");
     *(void **)&odd.compiles = dlsym(plugin, "odd_compiles");
     *(void **)&odd.fail_buffer = dlsym(plugin, "odd_fail_buffer");
+    *(void **)&odd.fail_compile = dlsym(plugin, "odd_fail_compile");
     *(void **)&odd.hold = dlsym(plugin, "odd_hold");
     *(void **)&odd.held = dlsym(plugin, "odd_held");
     odd.begin(habit);

@@ -3,6 +3,7 @@
 #include "lift_client.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 enum { THREADS = 8, EACH = 20 };
 
@@ -254,12 +255,12 @@ TEST(an_execution_that_cannot_be_lifted_is_plain)
     harness_client_destroy(&h);
 }
 
-/* A process of its own, by CTest: the other tests have a plugin that is known. */
-TEST(a_plugin_with_unknown_functions_is_not_lifted)
+/* In processes of their own, by CTest: nothing is lifted. */
+static void expect_nothing_lifted(const char *variable)
 {
     struct harness h;
 
-    if (!getenv("ODD_NEWER") || !begin(&h, NULL))
+    if (!getenv(variable) || !begin(&h, NULL))
         return;
     for (int v = 0; v < 4; v++) {
         PJRT_LoadedExecutable *x = compile(&h, "negate", v);
@@ -270,6 +271,16 @@ TEST(a_plugin_with_unknown_functions_is_not_lifted)
     EXPECT_INT(4, odd.compiles(false));
     EXPECT_INT(0, odd.compiles(true));
     harness_client_destroy(&h);
+}
+
+TEST(a_plugin_with_unknown_functions_is_not_lifted)
+{
+    expect_nothing_lifted("ODD_NEWER");
+}
+
+TEST(a_job_of_several_processes_is_not_lifted)
+{
+    expect_nothing_lifted("ODD_JOB");
 }
 
 /* ---- bad habits ---- */
@@ -313,6 +324,113 @@ TEST(a_lifted_program_that_fails_is_not_used)
     expect_plain("fail", 1);
 }
 
+static bool is_logged(const char *words)
+{
+    FILE *log = fopen(getenv("STET_LOG"), "r");
+    char line[512], own[32];
+    bool found = false;
+
+    snprintf(own, sizeof own, "stet[%d]", (int)getpid());
+    while (log && !found && fgets(line, sizeof line, log))
+        found = strstr(line, own) && strstr(line, words);
+    if (log)
+        fclose(log);
+    return found;
+}
+
+TEST(a_program_that_differs_from_itself_is_named_as_such)
+{
+    struct harness h;
+
+    if (!begin(&h, "random"))
+        return;
+    EXPECT(!is_logged("own results differ from one execution to the next"));
+    for (int v = 0; v < 4; v++) {
+        PJRT_LoadedExecutable *x = compile(&h, "negate", v);
+
+        runs_sized(&h, x, ELEMENTS, 0, true);
+        harness_loaded_destroy(&h, x);
+    }
+    EXPECT(is_logged("own results differ from one execution to the next"));
+    EXPECT_INT(4, odd.compiles(false));
+    EXPECT_INT(1, odd.compiles(true));
+    harness_client_destroy(&h);
+}
+
+/* ---- a loop that need not end ---- */
+
+/* Adds 1 until the numbers are equal: an execution with the bound of one program and the argument
+ * of another would never end. */
+static PJRT_LoadedExecutable *compile_search(struct harness *h, int bound)
+{
+    char text[1024];
+    int n = snprintf(
+        text, sizeof text,
+        "module @m {\nfunc.func public @main(%%a: tensor<f32>) -> tensor<f32> {\n"
+        "%%0 = stablehlo.while(%%x = %%a) : tensor<f32>\ncond {\n"
+        "%%c = stablehlo.constant dense<%d.0> : tensor<f32>\n"
+        "%%1 = stablehlo.compare NE, %%x, %%c, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+        "stablehlo.return %%1 : tensor<i1>\n} do {\n"
+        "%%o = stablehlo.constant dense<1.0> : tensor<f32>\n"
+        "%%1 = stablehlo.add %%x, %%o : tensor<f32>\n"
+        "stablehlo.return %%1 : tensor<f32>\n}\nreturn %%0 : tensor<f32>\n}\n}\n",
+        bound);
+
+    return harness_compile(h, text, (size_t)n, "mlir", "", 0);
+}
+
+static void expect_search(struct harness *h, PJRT_LoadedExecutable *x, int from, int bound)
+{
+    const float start = (float)from;
+    PJRT_Buffer *in = harness_buffer_of(h, 0, PJRT_Buffer_Type_F32, NULL, 0, &start), *out = NULL;
+    size_t size = 0;
+    float *got;
+
+    EXPECT(x && in && harness_execute(h, x, (PJRT_Buffer *const[]){in}, 1, &out));
+    got = out ? (float *)(void *)harness_read(h, out, &size) : NULL;
+    EXPECT(got && *got == (float)bound);
+    free(got);
+    if (out)
+        harness_buffer_destroy(h, out);
+    if (in)
+        harness_buffer_destroy(h, in);
+}
+
+/* Four bounds, each with an argument that is larger than the bound before; the plain compile with
+ * number `bad` fails. How many were made. */
+static int searches(int bad, int lifted)
+{
+    struct harness h;
+    int compiled;
+
+    if (!begin(&h, NULL))
+        return -1;
+    odd.fail_compile(bad);
+    for (int v = 1; v <= 4; v++) {
+        PJRT_LoadedExecutable *x = compile_search(&h, 10 * v);
+
+        expect_search(&h, x, 10 * v - 5, 10 * v);
+        expect_search(&h, x, 10 * v - 2, 10 * v);
+        if (x)
+            harness_loaded_destroy(&h, x);
+    }
+    compiled = odd.compiles(false);
+    EXPECT_INT(lifted, odd.compiles(true));
+    harness_client_destroy(&h);
+    return compiled;
+}
+
+TEST(a_loop_that_need_not_end_runs_with_its_own_values_alone)
+{
+    EXPECT_INT(2,
+               searches(-1, 1)); /* the first program, and what the lifted one is compared with */
+}
+
+TEST(a_program_that_cannot_be_compiled_for_comparing_is_plain)
+{
+    EXPECT_INT(5, searches(1, 1)); /* four, and the one that failed */
+}
+
 /* ---- two devices ---- */
 
 /* CompileOptionsProto: two replicas, on devices 0 and 1. */
@@ -336,18 +454,11 @@ static PJRT_LoadedExecutable *compile_replicas(struct harness *h, int value)
 static PJRT_Buffer *input_on(struct harness *h, size_t device)
 {
     const float data[ELEMENTS] = {1, 2, 3, (float)device};
-    ARGS(PJRT_Client_AddressableDevices, all, .client = h->client);
-    ARGS(PJRT_Client_BufferFromHostBuffer, args, .client = h->client, .data = data,
-         .type = PJRT_Buffer_Type_F32, .dims = (const int64_t[]){ELEMENTS}, .num_dims = 1,
-         .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall);
+    PJRT_Buffer *buffer =
+        harness_buffer_of(h, device, PJRT_Buffer_Type_F32, (const int64_t[]){ELEMENTS}, 1, data);
 
-    EXPECT(harness_ok(h, h->api->PJRT_Client_AddressableDevices(&all)));
-    EXPECT_INT(2, all.num_addressable_devices);
-    args.device = all.addressable_devices[device];
-    EXPECT(harness_ok(h, h->api->PJRT_Client_BufferFromHostBuffer(&args)));
-    ARGS(PJRT_Event_Destroy, done, .event = args.done_with_host_buffer);
-    EXPECT(harness_ok(h, h->api->PJRT_Event_Destroy(&done)));
-    return args.buffer;
+    EXPECT(buffer != NULL);
+    return buffer;
 }
 
 static void expect_result(struct harness *h, PJRT_Buffer *out, size_t device, int value)

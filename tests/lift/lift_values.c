@@ -1,6 +1,8 @@
 /* Compiles and runs the programs of one family for some values, through the layer over the CPU
- * backend, and checks every result. With ALLOCATION, this allocation of the layer fails; with
- * `sticky`, all that follow fail too. CTest sets STET_LIFT, STET_PLUGIN and LAYER.
+ * backend, and checks every result. Each executable is serialized, and what is loaded from the
+ * bytes is checked too; that may fail, but not with another value. With ALLOCATION, this allocation
+ * of the layer fails; with `sticky`, all that follow fail too. CTest sets STET_LIFT, STET_PLUGIN
+ * and LAYER.
  *
  * usage: lift_values FIRST COUNT [ALLOCATION [sticky]] */
 #include "harness.h"
@@ -17,8 +19,10 @@ static PJRT_LoadedExecutable *compile(struct harness *h, int value)
     int n = snprintf(text, sizeof text,
                      "module @m {\nfunc.func public @main(%%a: tensor<4xf32>) -> tensor<4xf32> {\n"
                      "%%c = stablehlo.constant dense<%d.5> : tensor<4xf32>\n"
+                     "%%d = stablehlo.constant dense<0.0> : tensor<4xf32>\n"
                      "%%0 = stablehlo.multiply %%a, %%c : tensor<4xf32>\n"
-                     "return %%0 : tensor<4xf32>\n}\n}\n",
+                     "%%1 = stablehlo.add %%0, %%d : tensor<4xf32>\n"
+                     "return %%1 : tensor<4xf32>\n}\n}\n",
                      value);
 
     return harness_compile(h, text, (size_t)n, "mlir", "", 0);
@@ -46,6 +50,23 @@ static bool runs(struct harness *h, PJRT_LoadedExecutable *loaded, int value)
     return same;
 }
 
+/* False if the bytes are those of another value. */
+static bool reads_back(struct harness *h, PJRT_LoadedExecutable *loaded, int value)
+{
+    PJRT_Executable *executable = harness_executable(h, loaded);
+    size_t size = 0;
+    char *bytes = executable ? harness_serialize(h, executable, &size) : NULL;
+    PJRT_LoadedExecutable *again = bytes ? harness_deserialize(h, bytes, size) : NULL;
+    bool right = !again || runs(h, again, value);
+
+    if (again)
+        harness_loaded_destroy(h, again);
+    if (executable)
+        harness_executable_destroy(h, executable);
+    free(bytes);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     int first = argc > 1 ? atoi(argv[1]) : 0, count = argc > 2 ? atoi(argv[2]) : 0, wrong = 0;
@@ -64,7 +85,7 @@ int main(int argc, char **argv)
     }
     for (int v = first; v < first + count; v++) {
         PJRT_LoadedExecutable *x = compile(&h, v);
-        bool right = runs(&h, x, v) && runs(&h, x, v);
+        bool right = runs(&h, x, v) && runs(&h, x, v) && reads_back(&h, x, v);
 
         if (!right)
             fprintf(stderr, "value %d: %s\n", v, h.text);

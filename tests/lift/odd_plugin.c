@@ -1,11 +1,14 @@
 /* The CPU backend (ODD_PLUGIN) with a bad habit at programs that the layer wrote: `refuse` fails to
  * compile them, `wrong` and `inverse` compile another program (`inverse` divides instead of
- * multiplying, which is the same for 1), `fail` fails when they run. odd_begin sets the habit and
+ * multiplying, which is the same for 1), `fail` fails when they run. With `random`, no three
+ * executions in a row compute the same. odd_begin sets the habit and
  * the counts; odd_compiles returns how many compiles came through since. After odd_fail_buffer(n),
  * the n-th buffer made from host memory fails, counted from 0; it returns how many were made, or
- * were to be made, since it was called last. While odd_hold(true), compiles of programs that the
- * layer wrote wait inside the plugin; odd_held returns how many do. With ODD_NEWER in the
- * environment, the table is longer than any that this build knows. */
+ * were to be made, since it was called last. After odd_fail_compile(n), the n-th compile of a
+ * program that the layer did not write fails, counted from 0. While odd_hold(true), compiles of
+ * programs that the layer wrote wait inside the plugin; odd_held returns how many do. With
+ * ODD_NEWER in the environment, the table is longer than any that this build knows; with ODD_JOB,
+ * only the first device is this process's own. */
 #include "abi/pjrt.h"
 
 #include <dlfcn.h>
@@ -18,6 +21,7 @@ __attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void);
 __attribute__((visibility("default"))) void odd_begin(const char *name);
 __attribute__((visibility("default"))) int odd_compiles(bool lifted);
 __attribute__((visibility("default"))) int odd_fail_buffer(int n);
+__attribute__((visibility("default"))) void odd_fail_compile(int n);
 __attribute__((visibility("default"))) void odd_hold(bool on);
 __attribute__((visibility("default"))) int odd_held(void);
 
@@ -29,13 +33,14 @@ static struct {
 static const char *habit;
 static _Atomic int compiles[2];
 static PJRT_LoadedExecutable *_Atomic bad;
-static _Atomic int buffers, bad_buffer = -1, held;
+static _Atomic int buffers, bad_buffer = -1, bad_compile = -1, held;
 static atomic_bool hold;
 
 void odd_begin(const char *name)
 {
     habit = name;
     atomic_store(&bad, NULL);
+    atomic_store(&bad_compile, -1);
     atomic_store(&compiles[0], 0);
     atomic_store(&compiles[1], 0);
 }
@@ -49,6 +54,11 @@ int odd_fail_buffer(int n)
 {
     atomic_store(&bad_buffer, n);
     return atomic_exchange(&buffers, 0);
+}
+
+void odd_fail_compile(int n)
+{
+    atomic_store(&bad_compile, n);
 }
 
 void odd_hold(bool on)
@@ -109,9 +119,15 @@ static PJRT_Error *compile_other(PJRT_Client_Compile_Args *args)
 static PJRT_Error *my_compile(PJRT_Client_Compile_Args *args)
 {
     bool lifted = is_lifted(args->program);
+    int number = atomic_fetch_add(&compiles[lifted], 1);
+    PJRT_Program empty = *args->program;
     PJRT_Error *error;
 
-    atomic_fetch_add(&compiles[lifted], 1);
+    if (!lifted && number == atomic_load(&bad_compile)) {
+        empty.code_size = 0; /* which the backend refuses */
+        args->program = &empty;
+        return below->PJRT_Client_Compile(args);
+    }
     if (lifted)
         wait_while_held();
     if (lifted && (is("wrong") || is("inverse") || is("refuse")))
@@ -122,8 +138,27 @@ static PJRT_Error *my_compile(PJRT_Client_Compile_Args *args)
     return error;
 }
 
+/* Executes the program on its own result. */
+static PJRT_Error *execute_again(PJRT_LoadedExecutable_Execute_Args *args)
+{
+    PJRT_Buffer *first = args->output_lists[0][0], *arguments[8];
+    PJRT_Buffer *const *lists[] = {arguments};
+    PJRT_LoadedExecutable_Execute_Args copy = *args;
+    PJRT_Buffer_Destroy_Args destroy = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
+                                        .buffer = first};
+    PJRT_Error *error;
+
+    for (size_t i = 0; i < args->num_args && i < 8; i++)
+        arguments[i] = i ? args->argument_lists[0][i] : first;
+    copy.argument_lists = lists;
+    copy.device_complete_events = NULL;
+    error = below->PJRT_LoadedExecutable_Execute(&copy);
+    return error ? error : below->PJRT_Buffer_Destroy(&destroy);
+}
+
 static PJRT_Error *my_execute(PJRT_LoadedExecutable_Execute_Args *args)
 {
+    static _Atomic unsigned turns;
     size_t n = args->num_args;
     PJRT_Error *error;
 
@@ -131,6 +166,16 @@ static PJRT_Error *my_execute(PJRT_LoadedExecutable_Execute_Args *args)
         args->num_args = 0; /* which the backend refuses */
     error = below->PJRT_LoadedExecutable_Execute(args);
     args->num_args = n;
+    for (unsigned more = is("random") ? atomic_fetch_add(&turns, 1) % 3 : 0; more && !error; more--)
+        error = execute_again(args);
+    return error;
+}
+
+static PJRT_Error *my_devices(PJRT_Client_AddressableDevices_Args *args)
+{
+    PJRT_Error *error = below->PJRT_Client_AddressableDevices(args);
+
+    args->num_addressable_devices = 1;
     return error;
 }
 
@@ -157,6 +202,8 @@ const PJRT_Api *GetPjrtApi(void)
     memcpy(&table.known, below, sizeof table.known);
     if (getenv("ODD_NEWER"))
         table.known.struct_size = sizeof table;
+    if (getenv("ODD_JOB"))
+        table.known.PJRT_Client_AddressableDevices = my_devices;
     table.known.PJRT_Client_Compile = my_compile;
     table.known.PJRT_LoadedExecutable_Execute = my_execute;
     table.known.PJRT_Client_BufferFromHostBuffer = my_buffer;

@@ -26,21 +26,38 @@ def scaled(k):
 
 
 def refused(k):
-    def returned(v):
-        return v + 1, jnp.float32(k)
+    def summed(v):
+        return jax.lax.reduce(v, jnp.float32(k), jax.lax.add, (0, 1))
 
-    return jax.jit(returned)
+    return jax.jit(summed)
+
+
+def printing(k):
+    def printed(v):
+        jax.debug.callback(lambda u: None, v)
+        return v * k
+
+    return jax.jit(printed)
+
+
+def searching(k):
+    return jax.jit(lambda v: jax.lax.while_loop(lambda u: u[0, 0] < k, lambda u: u + 1, v))
 
 
 for k in (1.5, 2.5, 3.5, 4.5):
     scaled(k)(x).block_until_ready()
 for k in (1.0, 2.0, 3.0):
     refused(k)(x)
+for k in (1.0, 2.0, 3.0):
+    searching(k)(x)
+for k in (1.0, 2.0):
+    printing(k)(x)
 jax.clear_caches()
 scaled(1.5)(x)
 """
 SCALED = SCRIPT.splitlines().index("    scaled(k)(x).block_until_ready()") + 1
 AGAIN = SCRIPT.splitlines().index("scaled(1.5)(x)") + 1
+PRINTED = SCRIPT.splitlines().index("    printing(k)(x)") + 1
 REFUSED = SCRIPT.splitlines().index("    refused(k)(x)") + 1
 
 
@@ -104,6 +121,12 @@ class Avoided(unittest.TestCase):
                 served.update(c["served"] for c in process["compiles"] if c["served"] != "compiled")
             self.assertEqual({k: b["compiles"] for k, b in avoided["by"].items()}, dict(served))
 
+    def test_compiles_for_comparing_are_counted(self):
+        for counts, said in zip(self.counts, self.said):
+            self.assertEqual(counts["lifting"]["plain"], 1)
+            self.assertEqual(counts["lifting"]["plain_s"], counts["lifting"]["plain_waited_s"])
+            self.assertIn("stet: 1 lifted program was compiled as it is too, to compare results: ", said)
+
     def test_report_and_top_give_the_same(self):
         for counts, run in zip(self.counts, self.ids):
             report = json.loads(self.call("report", "--format=json", run).stdout)
@@ -135,11 +158,13 @@ class Avoided(unittest.TestCase):
         self.assertRegex(text, rf"\n    sweep\.py:{SCALED}: 3 lifted, 1 from disk: \S+ \S+ ")
 
     def test_a_family_that_is_not_lifted_is_named(self):
-        self.assertEqual(self.counts[0]["unlifted"],
-                         [{"function": "returned", "file": str(self.script), "line": REFUSED,
-                           "why": "a constant that func.return reads"}])
-        self.assertIn(f"stet: returned (sweep.py:{REFUSED}) is not lifted, so each of its programs "
-                      "is compiled: a constant that func.return reads\n", self.said[0])
+        why = {"summed": (REFUSED, "the value is the initial one of a reduction"),
+               "printed": (PRINTED, "a side effect, such as a callback")}
+        self.assertEqual(self.counts[0]["unlifted"], [
+            {"function": name, "file": str(self.script), "line": line, "why": reason} for name, (line, reason) in why.items()])
+        for name, (line, reason) in why.items():
+            self.assertIn(f"stet: {name} (sweep.py:{line}) is not lifted, so each of its programs is compiled: {reason}\n",
+                          self.said[0])
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ class Hostile(unittest.TestCase):
         """The test would prove nothing if everything were refused."""
         lifted = {name for name, served in self.lifted.served.items() if served["lifted"]}
         self.assertGreaterEqual(len(lifted), 12, lifted)
+        self.assertIn("returned", lifted)
 
     def test_no_comparison_failed(self):
         self.assertNotIn("differ from the plain program", self.lifted.log)

@@ -20,6 +20,7 @@ from browser import Browser
 BUILD = os.path.abspath(sys.argv.pop(1))
 STET = os.path.join(BUILD, "bin", "stet")
 MAKE_RUN = os.path.join(BUILD, "bin", "make_run")
+FIT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "fit", "exceeds.json")
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch")
 # What a name, a path and a line of source may hold: ends of scripts, tags, quotes, comments, bytes that are no text.
 HOSTILE = """</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1><!--'"&amp;\u2028{{data}}"""
@@ -169,7 +170,7 @@ class InTheBrowser(unittest.TestCase):
             head = f.read().split('<script type="application/json"')[0]
         self.assertIn("Did input shapes change?", head)
         words = " ".join(re.sub(r"<[^>]*>", " ", head.split("<body>")[1]).split())
-        for part in ("38× shape-drift in train_step, train.py:3 , waited", "return batch * batch", "Fix: Pad this dimension",
+        for part in ("38× shape-drift in train_step, train.py:3 , waited", "return batch * batch", "Fix: Pad this dimension", "stet help shape-drift",
                      "recompiles in all 38 waited for them"):
             self.assertIn(part, words)
 
@@ -184,7 +185,8 @@ class InTheBrowser(unittest.TestCase):
         there = page.js("[...document.querySelectorAll('main > section:not([hidden])')].map(s => s.id)")
         self.assertEqual(there, ["timeline", "causes", "lines", "families", "shapes", "buckets", "memory", "saved", "compiles", "processes"])
         self.assertEqual(page.js("document.querySelector('.code mark').textContent.trim()"), "3    return batch * batch")
-        self.assertIn("Pad this dimension", page.js("document.querySelector('.fix').textContent"))
+        for fix in (".culprit .fix", ".cause .fix"):
+            self.assertRegex(page.js(f"document.querySelector('{fix}').textContent"), r"^Fix: Pad this dimension.* stet help shape-drift$")
         self.assertTrue(page.js("(() => { const c = document.querySelector('canvas');"
                                 " return new Set(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).size > 8; })()"))
         self.quiet(page)
@@ -322,6 +324,26 @@ class InTheBrowser(unittest.TestCase):
         self.assertIn("</script>", page.js("document.querySelector('.head code').textContent.replaceAll('<_', '</')"))
         self.quiet(page)
 
+    def test_a_fit_is_told_in_its_first_lines_and_one_of_another_form_does_no_harm(self):
+        with open(FIT) as f:
+            fit = json.load(f)
+        evil = json.loads(json.dumps(fit).replace("jit_step", "j" + json.dumps(HOSTILE)[1:-1]))
+        forms = (fit, evil, {"schema": "stet.fit/1"}, [1], {"programs": {"length": "many"}}, "no", {"topology": None})
+        for n, form in enumerate(forms):
+            with open(f"{ENV['STET_STATE_DIR']}/runs/{LAZY}/fit-{n}.json", "w") as f:
+                json.dump(form, f)
+        page = page_of(LAZY)
+        first = page.js("document.querySelector('#fit article').innerText")
+        for words in ("v6e:1x1", "does not fit: 1.3 GB too much", "32.5 GB at the peak, in jit_step; a device has 31.2 GB",
+                      "24.0 GB of temporaries from user/step.py:22", "Try: compute activations again"):
+            self.assertIn(words, first)
+        self.assertFalse(page.js("'hacked' in window"))
+        self.assertEqual(page.js("document.querySelectorAll('#fit article').length"), 2)
+        self.assertIn("A fit of this run cannot be shown.", page.js("document.getElementById('fit').textContent"))
+        self.quiet(page)
+        page = page_of(LAZY, width=360, height=740, mobile=True)
+        self.assertLessEqual(page.js("document.documentElement.scrollWidth"), 360)
+
     def test_the_page_follows_the_system_and_its_switch(self):
         page = page_of(A, dark=True)
         colour = "getComputedStyle(document.body).backgroundColor"
@@ -376,6 +398,15 @@ class InTheBrowser(unittest.TestCase):
         slow = "{totals: {}, saved: [{served: 'disk', times: 1, known: 1, load_s: 2, compile_s: 1}], not_compiled: {avoided: {lines: []}}}"
         self.assertEqual(page.js(f"[...Stet.saved({slow}).querySelectorAll('tbody td')].map(c => c.textContent)"),
                          ["disk", "1", "2.0 s", "1.0 s", "nothing"])
+
+    def test_compiles_that_lifting_makes_itself_are_told(self):
+        page = page_of(A)
+        run = ("{totals: {}, saved: [], not_compiled: {unlifted: [{function: 'f', file: 'a.py', line: 3, why: 'a callback'}],"
+               " lifting: {compared: 2, in_background: 1, in_background_s: 2, plain: 2, plain_s: 3, plain_waited_s: 1, different: []}}}")
+        self.assertEqual(page.js(f"[...Stet.saved({run}).querySelectorAll('p')].map(p => p.textContent).slice(1)"),
+                         ["f (a.py:3) is not lifted, so each of its programs is compiled: a callback",
+                          "1 lifted program compiled in the background: 2.0 s",
+                          "2 lifted programs compiled as written too, to compare results: 3.0 s, of which 1.0 s were waited for"])
 
 
 # Pairs of colours below 4.5 (3 for large text), by WCAG's formula, of every text on the page.

@@ -101,7 +101,8 @@ class Run(unittest.TestCase):
             classes = page.js("[...document.querySelectorAll('.cause')].map(c => c.dataset.class)")
             self.assertEqual(sorted(classes), ["hidden-branch", "last-batch", "static-argument"])
             head = page.js("document.querySelector('.head').textContent")
-            self.assertRegex(head, r"(?s)\d× [a-z-]+ in train_step, train\.py:\d+, waited .*Fix: .*Next: ")
+            self.assertRegex(head, r"(?s)\d× [a-z-]+ in train_step, train\.py:\d+, waited .*Fix: .* stet help [a-z-]+"
+                                   r"Next: \d× [a-z-]+ in train_step, train\.py:\d+, waited ")
             share = self.data(RUNS[0])["runs"][0]["totals"]["wait_share"]
             self.assertTrue(0 < share < 1, share)
             self.assertRegex(head, rf"of the run’s time({share * 100:.0f}|{share * 100:.1f}) %")

@@ -110,11 +110,16 @@ TEST(rounding_and_background_compiles_are_reported)
     compiles[1].elements = 40; /* a further value of the same function */
     compiles[1].ulp = 1;
     compiles[2].elements = 1;
+    compiles[1].lift_plain = compiles[2].lift_plain = 1;
+    compiles[1].lift_plain_ns = compiles[1].lift_plain_waited_ns = 6000000;
+    compiles[2].lift_plain_ns = 2000000;
     make(&a, compiles, 3);
     EXPECT_INT(3, a.compared);
     stet_avoided_summary(&out, "stet: ", &a, 3);
     EXPECT_STR("stet: 2 of 3 programs were lifted: 4 ms instead of about 80 ms\n"
                "stet: 1 lifted program was compiled in the background: 5 ms\n"
+               "stet: 2 lifted programs were compiled as they are too, to compare results: 8 ms, "
+               "of which 6 ms were waited for\n"
                "stet: step (a.py:3) is lifted, and its results differ from the plain program's by "
                "at most 3 units in the last place\n"
                "stet: step (b.py:5) is lifted, and its results differ from the plain program's in "
@@ -129,6 +134,7 @@ TEST(rounding_and_background_compiles_are_reported)
     EXPECT(out.ptr &&
            strstr(out.ptr,
                   "\"lifting\":{\"compared\":3,\"in_background\":1,\"in_background_s\":0.005,"
+                  "\"plain\":2,\"plain_s\":0.008,\"plain_waited_s\":0.006,"
                   "\"different\":[{\"function\":\"step\",\"file\":\"a.py\",\"line\":3,"
                   "\"elements\":42,\"ulp\":3},"));
     stet_buf_release(&out);
@@ -141,12 +147,17 @@ TEST(text_gives_each_line_and_each_refused_family)
         served("a.py", 3, STET_SERVED_LIFTED, 2000000, 40000000),
         served("a.py", 3, STET_SERVED_DISK, 1000000, 0),
         served("a.py", 7, STET_SERVED_COMPILED, 0, 0),
+        served("a.py", 8, STET_SERVED_COMPILED, 0, 0),
+        served("a.py", 8, STET_SERVED_COMPILED, 0, 0),
+        served("a.py", 9, STET_SERVED_COMPILED, 0, 0), /* once: nothing is lost */
     };
     struct stet_buf out = STET_BUF_INIT;
     struct stet_avoided a;
 
     compiles[2].unlifted = STET_VIEW("results differ");
-    make(&a, compiles, 3);
+    compiles[3].unlifted = compiles[4].unlifted = compiles[5].unlifted = STET_VIEW("a callback");
+    compiles[3].unlifted_alone = compiles[4].unlifted_alone = compiles[5].unlifted_alone = true;
+    make(&a, compiles, 6);
     stet_avoided_summary(&out, "stet: ", &a, 3);
     stet_avoided_lines(&out, "  ", &a);
     EXPECT_STR(
@@ -154,6 +165,7 @@ TEST(text_gives_each_line_and_each_refused_family)
         "stet: 1 of 3 programs came from the store\n"
         "stet: step (a.py:7) is not lifted, so each of its programs is compiled: results "
         "differ\n"
+        "stet: step (a.py:8) is not lifted, so each of its programs is compiled: a callback\n"
         "  a.py:3: 1 lifted, 1 from disk: 2 ms instead of 40 ms for the 1 whose compile time "
         "is known\n",
         out.ptr);

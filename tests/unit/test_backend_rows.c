@@ -76,6 +76,8 @@ static bool row_agrees(int op, enum stet_dtype t, stet_tile_fn kernel, bool in_p
         in[i] = fill(operand_of(op, t, i), &n, 1, true);
         tame(&in[i], op);
     }
+    for (int64_t i = 1; i < n && (op == STET_TILE_ROTATE || op == STET_TILE_ROTATE_XOR); i++)
+        stet_ref_set(&in[1], (uint64_t)i, stet_ref_get(&in[1], 0)); /* all by the same */
     want = tensor(result_of(op, t), &n, 1), got = tensor(result_of(op, t), &n, 1);
     if (op != STET_TILE_ORDER)
         stet_ref_elementwise(&want, op, list, (uint32_t)operands[op]);

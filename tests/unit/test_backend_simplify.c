@@ -105,14 +105,53 @@ TEST(rotations_of_bits_agree_with_shifts)
             "tensor<37xui32> %%d = stablehlo.xor %s : tensor<37xui32> return %%c, %%d : "
             "tensor<37xui32>, tensor<37xui32> } }",
             left, right, swapped ? "%b, %a" : "%a, %b", beside ? "%c, %y" : "%y, %c");
-        if (!run_text(&t, in, out, 1)) {
-            EXPECT(!"runs");
+        bool ran = run_text(&t, in, out, 1);
+
+        EXPECT(ran);
+        if (!ran)
             return;
-        }
         for (int i = 0; i < 37; i++) {
             uint32_t want = shifted(x[i], left, true) | shifted(x[i], right, false);
 
             EXPECT(rotated[i] == want && mixed[i] == (want ^ y[i]));
         }
+    }
+}
+
+/* Quotient and remainder by one constant, together and alone. */
+TEST(remainders_that_use_the_quotient_are_the_remainders)
+{
+    static const int64_t divisors[] = {1, 2, 7, 64, 1 << 20, 3, -1, -7, -64, 0, 127, 100};
+    static const enum stet_dtype types[] = {STET_DT_S8, STET_DT_S16, STET_DT_S32, STET_DT_S64,
+                                            STET_DT_U8, STET_DT_U16, STET_DT_U32, STET_DT_U64};
+
+    for (size_t i = 0; i < 8 * sizeof divisors / sizeof divisors[0]; i++) {
+        enum stet_dtype t = types[i % 8];
+        int64_t n = 70, y = divisors[i / 8];
+        bool fits = stet_dtype_is_signed(t) ? stet_dtype_bytes(t) > 2 || (y <= 127 && y >= -128)
+                                            : y >= 0 && (y <= 127 || stet_dtype_bytes(t) > 2);
+        struct stet_ref a = fill(t, &n, 1, true), b = like(&a, t);
+        struct stet_ref q = like(&a, t), r = like(&a, t), wanted_q = like(&a, t),
+                        wanted_r = like(&a, t);
+        const struct stet_ref *in[2] = {&a, &b};
+        struct text m = {.n = 0};
+
+        for (uint64_t k = 0; fits && k < (uint64_t)n; k++)
+            stet_ref_set(&b, k, (struct stet_ref_scalar){y, 0, 0});
+        put(&m, "func.func @main(%%x: "), put_type(&m, &a.shape), put(&m, ") -> (");
+        put_type(&m, &a.shape), put(&m, ", "), put_type(&m, &a.shape);
+        put(&m, ") { %%y = stablehlo.constant dense<%lld> : ", (long long)y);
+        put_type(&m, &a.shape), put(&m, " %%q = stablehlo.divide %%x, %%y : ");
+        put_type(&m, &a.shape), put(&m, " %%r = stablehlo.remainder %%x, %%y : ");
+        put_type(&m, &a.shape), put(&m, " return %%q, %%r : "), put_type(&m, &a.shape);
+        put(&m, ", "), put_type(&m, &a.shape), put(&m, " }");
+        if (fits) {
+            stet_ref_elementwise(&wanted_q, STET_TILE_DIV, in, 2);
+            stet_ref_elementwise(&wanted_r, STET_TILE_REM, in, 2);
+            EXPECT(run_text(&m, (const void *[]){a.data}, (void *[]){q.data, r.data}, 1));
+            EXPECT(same(&wanted_q, &q, 0, "quotient") && same(&wanted_r, &r, 0, "remainder"));
+        }
+        free(a.data), free(b.data), free(q.data), free(r.data);
+        free(wanted_q.data), free(wanted_r.data);
     }
 }

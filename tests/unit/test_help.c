@@ -118,7 +118,7 @@ TEST(a_manual_page_has_every_listed_option)
 
 TEST(completions_know_options_and_their_words)
 {
-    static const char *const expected[] = {"go) words='a b --to= -o --format= --help ' ;;",
+    static const char *const expected[] = {"go) words='a b ' options='--to= -o --format= --help ' ;;",
                                            "'--to=[it'\\''s where]:value:(near far)'",
                                            "-l to -r -d 'it\\'s where' -f -a 'near far'"};
     struct stet_help_topic t = topic();
@@ -126,10 +126,11 @@ TEST(completions_know_options_and_their_words)
     for (int i = 0; i < STET_SHELLS; i++) {
         struct stet_buf out = STET_BUF_INIT;
 
-        stet_help_completion(&out, (enum stet_help_shell)i, &t, 1);
+        stet_help_completion(&out, (enum stet_help_shell)i, &t, 1, stet_view_str("docs slip"));
         if (!stet_view_contains(stet_buf_as_view(&out), expected[i]))
             fprintf(stderr, "%.*s\n", STET_FMT(stet_buf_as_view(&out)));
         EXPECT(stet_view_contains(stet_buf_as_view(&out), expected[i]));
+        EXPECT(stet_view_contains(stet_buf_as_view(&out), "docs slip"));
         stet_buf_release(&out);
     }
     EXPECT_INT(STET_SHELL_FISH, stet_help_shell_find("fish"));

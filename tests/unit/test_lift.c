@@ -133,6 +133,25 @@ static const char renamed[] = COMPOSITE("g") SORTED("g") "}\n";
 static const char first_of_two[] = COMPOSITE("f") SORTED("f") SORTED("g") "}\n";
 static const char second_of_two[] = COMPOSITE("f") SORTED("g") SORTED("f") "}\n";
 
+static const char returned[] = MODULE("%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {\n"
+                                      "%c = stablehlo.constant dense<@1> : tensor<f32>\n"
+                                      "return %arg0, %c : tensor<4xf32>, tensor<f32>\n}\n");
+
+static const char returned_inside[] =
+    "module @m {\nfunc.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "%0 = call @f() : () -> tensor<4xf32>\n"
+    "%1 = stablehlo.multiply %arg0, %0 : tensor<4xf32>\nreturn %1 : tensor<4xf32>\n}\n"
+    "func.func private @f() -> tensor<4xf32> {\n"
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\nreturn %c : tensor<4xf32>\n}\n}\n";
+
+static const char returned_by_branch[] =
+    MODULE("%arg0: tensor<4xf32>, %arg1: tensor<i1>) -> tensor<4xf32> {\n"
+           "%0 = \"stablehlo.if\"(%arg1) ({\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "stablehlo.return %c : tensor<4xf32>\n}, {\n stablehlo.return %arg0 : tensor<4xf32>\n"
+           "}) : (tensor<i1>) -> tensor<4xf32>\n"
+           "return %0 : tensor<4xf32>\n}\n");
+
 static const struct {
     const char *name, *first, *second, *from, *to;
     int arguments;
@@ -159,6 +178,9 @@ static const struct {
     {"a usual layout", own_layout, own_layout, "1.0 default", "2.0 default", 1},
     {"an integer that is computed from an argument", computed_integer, computed_integer, "1.0",
      "3.0", 1},
+    {"a value that is a result", returned, returned, "1.0", "2.0", 1},
+    {"a value that a function returns", returned_inside, returned_inside, "1.0", "2.0", 1},
+    {"a value that a branch returns", returned_by_branch, returned_by_branch, "1.0", "2.0", 1},
     {"the other zero", rate, rate, "0.0", "-0.0", 1},
     {"a NaN with another payload", rate, rate, "0x7FC00000", "0x7F800001", 1},
 };
@@ -313,10 +335,6 @@ static const char side_effect[] = MODULE(
     "%1 = \"stablehlo.outfeed\"(%0, %t) : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token\n"
     "return %0 : tensor<4xf32>\n}\n");
 
-static const char returned[] = MODULE("%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {\n"
-                                      "%c = stablehlo.constant dense<@1> : tensor<f32>\n"
-                                      "return %arg0, %c : tensor<4xf32>, tensor<f32>\n}\n");
-
 static const char partitions[] = "module @m attributes {mhlo.num_partitions = 2 : i32} {\n"
                                  "func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
                                  "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
@@ -409,27 +427,73 @@ static const char shape_of_call[] =
            "(tensor<4xf32>, tensor<i32>) -> tensor<2xf32>\n"
            "return %0 : tensor<2xf32>\n}\n");
 
+static const char passed_to_integer[] =
+    "module @m {\nfunc.func public @main(%arg0: tensor<4xi32>) -> tensor<4xi32> {\n"
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+    "%0 = call @f(%arg0, %c) : (tensor<4xi32>, tensor<4xf32>) -> tensor<4xi32>\n"
+    "return %0 : tensor<4xi32>\n}\n"
+    "func.func private @f(%x: tensor<4xi32>, %y: tensor<4xf32>) -> tensor<4xi32> {\n"
+    "%z = stablehlo.multiply %y, %y : tensor<4xf32>\n"
+    "%0 = stablehlo.convert %z : (tensor<4xf32>) -> tensor<4xi32>\n"
+    "%1 = stablehlo.add %x, %0 : tensor<4xi32>\nreturn %1 : tensor<4xi32>\n}\n}\n";
+
+static const char returned_to_integer[] =
+    "module @m {\nfunc.func public @main(%arg0: tensor<4xi32>) -> tensor<4xi32> {\n"
+    "%0 = call @f() : () -> tensor<4xf32>\n"
+    "%1 = stablehlo.convert %0 : (tensor<4xf32>) -> tensor<4xi32>\n"
+    "%2 = stablehlo.add %arg0, %1 : tensor<4xi32>\nreturn %2 : tensor<4xi32>\n}\n"
+    "func.func private @f() -> tensor<4xf32> {\n"
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\nreturn %c : tensor<4xf32>\n}\n}\n";
+
+static const char branch_to_integer[] =
+    MODULE("%arg0: tensor<4xf32>, %arg1: tensor<i1>) -> tensor<4xi32> {\n"
+           "%0 = \"stablehlo.if\"(%arg1) ({\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "stablehlo.return %c : tensor<4xf32>\n}, {\n stablehlo.return %arg0 : tensor<4xf32>\n"
+           "}) : (tensor<i1>) -> tensor<4xf32>\n"
+           "%1 = stablehlo.convert %0 : (tensor<4xf32>) -> tensor<4xi32>\n"
+           "return %1 : tensor<4xi32>\n}\n");
+
+static const char loop_to_integer[] =
+    MODULE("%arg0: tensor<i32>) -> tensor<4xi32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%n = stablehlo.constant dense<9> : tensor<i32>\n"
+           "%o = stablehlo.constant dense<1> : tensor<i32>\n"
+           "%0:2 = stablehlo.while(%i = %arg0, %x = %c) : tensor<i32>, tensor<4xf32>\n"
+           "cond {\n"
+           "%1 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+           "stablehlo.return %1 : tensor<i1>\n} do {\n"
+           "%1 = stablehlo.add %i, %o : tensor<i32>\n"
+           "%2 = stablehlo.negate %x : tensor<4xf32>\n"
+           "stablehlo.return %1, %2 : tensor<i32>, tensor<4xf32>\n}\n"
+           "%1 = stablehlo.convert %0#1 : (tensor<4xf32>) -> tensor<4xi32>\n"
+           "return %1 : tensor<4xi32>\n}\n");
+
 static const struct {
     const char *name, *text, *from, *to, *reason;
 } refused[] = {
-    {"the initial value of a reduction", initial, "0.0", "1.0", "the initial value"},
+    {"the initial value of a reduction", initial, "0.0", "1.0", "the initial one"},
     {"a float that becomes an integer", to_integer, "1.0", "3.0e10", "converted to an integer"},
     {"one that is computed before", folded_to_integer, "1.0", "3.0e10", "converted to an integer"},
     {"one behind barriers", barrier_to_integer, "1.0", "3.0e10", "converted to an integer"},
     {"a layout that the compiler chooses", own_layout, "1.0 auto", "2.0 auto", "a layout of its"},
     {"such a layout of a result", result_layout, "1.0", "2.0", "a layout of its"},
     {"a shape that a custom call reads", shape_of_call, "1", "2", "or reads shapes"},
-    {"an 8-bit float", element, "1.0 f8E4M3FN", "2.0 f8E4M3FN", "a constant of an unusual type"},
+    {"an 8-bit float", element, "1.0 f8E4M3FN", "2.0 f8E4M3FN", "an 8-bit float"},
     {"a complex number", element, "(1.0,2.0) complex<f32>", "(1.0,3.0) complex<f32>",
-     "a constant of an unusual type"},
-    {"the body of a reduction", reduce_body, "1.0", "2.0", "inside the body of stablehlo.reduce"},
-    {"the body of a sort", sort_body, "1.0", "2.0", "inside the body of stablehlo.sort"},
+     "the value is complex"},
+    {"the body of a reduction", reduce_body, "1.0", "2.0", "in the function of a reduce"},
+    {"the body of a sort", sort_body, "1.0", "2.0", "in the function of a sort"},
+    {"what a function converts", passed_to_integer, "1.0", "3.0e10", "converted to an integer"},
+    {"what a function returns", returned_to_integer, "1.0", "3.0e10", "converted to an integer"},
+    {"what a branch returns", branch_to_integer, "1.0", "3.0e10", "converted to an integer"},
+    {"what a loop carries", loop_to_integer, "1.0", "3.0e10", "converted to an integer"},
     {"a value that decides a shape", shape, "4 6", "6 4", "a shape that a value decides"},
     {"one that must have one value", static_shape, "4 6", "6 4", "a shape that a value decides"},
     {"a size of a slice", shape_of_result, "0 2 2", "0 3 3", ""},
     {"a slice with strides", strides, "0 4", "2 6", "an attribute of stablehlo.slice"},
     {"a pad that cuts off", negative_pad, "-1 1", "-2 2", "an attribute of stablehlo.pad"},
-    {"what a custom call reads", custom_call, "1.0", "2.0", "stablehlo.custom_call reads"},
+    {"what a custom call reads", custom_call, "1.0", "2.0", "custom_call reads the value"},
     {"a custom call with an effect", effect_of_call, "1.0", "2.0", "a side effect"},
     {"another setting of a custom call", setting_of_call, "1.0 3", "2.0 4", "an attribute of"},
     {"random bits", random_bits, "1", "2", "random state"},
@@ -439,13 +503,12 @@ static const struct {
     {"a collective", collective, "1.0", "2.0", "a collective"},
     {"random state", random_state, "0.0", "0.5", "random state"},
     {"a side effect", side_effect, "1.0", "2.0", "a result is not a tensor"},
-    {"a constant that is a result", returned, "1.0", "2.0", "a constant that func.return reads"},
     {"several devices", partitions, "1.0", "2.0", "several devices"},
     {"a layout for each argument", layouts, "1.0", "2.0", "the attribute mhlo.xla_entry"},
     {"another alias", alias, "1.0 0", "2.0 1", "an attribute of func.func"},
     {"other dataflow", dataflow, "1.0 a", "2.0 b", "an operand of stablehlo.multiply"},
     {"another element type", element, "1.0 f32", "2.0 bf16", ""},
-    {"a small element type", element, "1 i4", "2 i4", "a constant of an unusual type"},
+    {"a small element type", element, "1 i4", "2 i4", "smaller than a byte"},
     {"another callee", callee, "1.0 f", "2.0 g", "callee of func.call"},
     {"equal programs", rate, "1.0", "1.0", "no value differs"},
     {"a value inside a composite", composite, "1.0 0.5", "1.0 0.25", "inside a composite"},

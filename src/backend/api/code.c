@@ -28,6 +28,7 @@ void stet_cpu_code_unref(struct stet_cpu_code *c)
         stet_program_release(&c->program);
     stet_mem_free(c->bytes);
     stet_mem_free(c->options);
+    stet_mem_free(c->assignment.ids);
     stet_mem_free(c->output_types);
     stet_mem_free(c->output_dims);
     stet_mem_free(c->output_ranks);
@@ -216,24 +217,24 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
                               size_t options_size)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_cpu_assignment assignment;
-    PJRT_Error *error = stet_cpu_options_read(stet_view_of(options, options_size), &assignment);
-    struct stet_cpu_code *c;
+    struct stet_cpu_code *c = stet_mem_calloc(1, sizeof *c);
+    PJRT_Error *error;
     enum stet_rc rc;
 
-    if (error)
-        return error;
-    c = stet_mem_calloc(1, sizeof *c);
     if (!c)
         return stet_cpu_api_no_memory();
     atomic_init(&c->refs, 1);
     pthread_mutex_init(&c->optimized_lock, NULL);
+    error = stet_cpu_options_read(stet_view_of(options, options_size), &c->assignment);
+    if (error) {
+        stet_cpu_code_unref(c);
+        return error;
+    }
     c->bytes = copy_bytes(bytes, size);
     c->options = copy_bytes(options, options_size);
     c->size = size;
     c->options_size = options_size;
-    c->assignment = assignment;
-    put_assignment(&c->assignment_proto, &assignment);
+    put_assignment(&c->assignment_proto, &c->assignment);
     snprintf(c->format, sizeof c->format, "%.*s", (int)format_size, format_size ? format : "");
     if (!c->bytes || !c->options || c->assignment_proto.failed) {
         stet_cpu_code_unref(c);
@@ -249,8 +250,8 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
         return error;
     }
     c->info = stet_plan_info(c->plan);
-    c->inputs = c->info->input_count / assignment.count;
-    c->outputs = c->info->output_count / assignment.count;
+    c->inputs = c->info->input_count / c->assignment.count;
+    c->outputs = c->info->output_count / c->assignment.count;
     snprintf(c->name, sizeof c->name, "%.*s", STET_FMT(c->info->name));
     if (rc != STET_OK && (error = stet_cpu_fallback_compile(c, err.text))) {
         stet_cpu_code_unref(c);

@@ -158,7 +158,8 @@ struct PJRT_DeviceDescription {
     int64_t coords[3];
 };
 
-enum { STET_MAX_DEVICES = 256 };
+/* The largest pods have 9,216 chips of two devices each. */
+enum { STET_MAX_DEVICES = 32768 };
 
 /* The devices of another machine, as STET_CPU_POSE describes them. */
 struct stet_cpu_pose {
@@ -240,7 +241,7 @@ struct PJRT_Client {
  * r * partitions + p, on device ids[that]. */
 struct stet_cpu_assignment {
     uint32_t replicas, partitions, count; /* count: of both together */
-    int32_t ids[STET_MAX_DEVICES];
+    int32_t *ids;                         /* of `count`; owned */
     bool assigned;      /* the ids are the options'; else they count this process's devices */
     const char *option; /* that the ids are from */
 };
@@ -306,8 +307,10 @@ struct stet_cpu_joint {
     atomic_int refs;
     uint64_t set; /* a hash of which */
     uint32_t processes;
-    uint8_t process_of[STET_MAX_DEVICES]; /* by place in the assignment */
-    int16_t own_place[STET_MAX_DEVICES];  /* the place among this process's devices, or -1 */
+    struct stet_cpu_place {
+        int32_t process;
+        int32_t own; /* the place among this process's devices, or -1 */
+    } places[];      /* by place in the assignment */
 };
 
 struct stet_cpu_joint *stet_cpu_joint_ref(struct stet_cpu_joint *j);
@@ -398,7 +401,8 @@ PJRT_Error *stet_cpu_api_error(struct stet_view module, const struct stet_err *e
 PJRT_Error *stet_cpu_api_no_memory(void) __attribute__((returns_nonnull));
 PJRT_Extension_Base *stet_cpu_api_extensions(void);
 PJRT_Extension_Base *stet_cpu_api_own_extension(void);
-/* Reads a CompileOptionsProto. Rejects impossible numbers of devices. */
+/* Reads a CompileOptionsProto. Rejects impossible numbers of devices. The ids are the caller's to
+ * free, also after an error. */
 PJRT_Error *stet_cpu_options_read(struct stet_view bytes, struct stet_cpu_assignment *out);
 /* Rejects devices that a client with so many does not have. */
 PJRT_Error *stet_cpu_options_fit(const struct stet_cpu_assignment *a, uint32_t devices);

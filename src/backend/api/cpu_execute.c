@@ -130,14 +130,14 @@ static enum stet_rc compute(struct stet_cpu_launch *l, void *memory, struct stet
                               &l->callbacks.host, err);
 }
 
-/* `memory` is for temporaries, and the device's if `lent`; run_lock is held, by this thread's outer
- * run if it is in a callback. */
-static void run(struct stet_cpu_launch *l, void *memory, bool lent)
+/* False if the program itself failed. `memory` is for temporaries, and the device's if `lent`;
+ * run_lock is held, by this thread's outer run if it is in a callback. */
+static bool run(struct stet_cpu_launch *l, void *memory, bool lent)
 {
     const PJRT_Device *before = talking;
     struct stet_err err = STET_ERR_INIT;
     const char *text = "";
-    PJRT_Error_Code code = inputs_failed(l, &text);
+    PJRT_Error_Code before_it = inputs_failed(l, &text), code = before_it;
     uint64_t need = l->code->info->scratch_bytes;
     size_t size;
 
@@ -160,17 +160,19 @@ static void run(struct stet_cpu_launch *l, void *memory, bool lent)
     if (lent) /* before anybody can ask how much memory the device has */
         scratch_done(l->device, memory, need);
     stet_backend_signal_set(l->done, code, text);
+    return code == before_it;
 }
 
 /* The whole of it; run_lock is held, and is released before what it held is given back. */
-static void run_and_free(struct stet_cpu_launch *l)
+static bool run_and_free(struct stet_cpu_launch *l)
 {
     PJRT_Device *d = l->device;
+    bool ok = run(l, scratch(d, l->code->info->scratch_bytes), true);
 
-    run(l, scratch(d, l->code->info->scratch_bytes), true);
     stet_cpu_cache_note_run(&d->cache);
     pthread_mutex_unlock(&d->run_lock);
     launch_free(l);
+    return ok;
 }
 
 static void run_task(struct stet_task *task)
@@ -344,24 +346,26 @@ static bool is_quick(const struct stet_cpu_launch *l)
 
 /* A callback that runs a program waits for it, and the device waits for the callback; the program
  * must therefore run here. */
-static void run_nested(struct stet_cpu_launch *l)
+static bool run_nested(struct stet_cpu_launch *l)
 {
     uint64_t need = l->code->info->scratch_bytes;
     void *memory = aligned_alloc(64, (need + 63) & ~(uint64_t)63);
+    bool ok = run(l, memory, false);
 
-    run(l, memory, false);
     free(memory);
     launch_free(l);
+    return ok;
 }
 
 /* The results are zeros already. */
-static void finish_zeros(struct stet_cpu_launch *l)
+static bool finish_zeros(struct stet_cpu_launch *l)
 {
     const char *text = "";
     PJRT_Error_Code code = inputs_failed(l, &text);
 
     stet_backend_signal_set(l->done, code, text);
     launch_free(l);
+    return true;
 }
 
 /* Launches that wait have no results yet, but they keep what the framework has given up: the
@@ -380,24 +384,44 @@ static bool device_full(const void *context)
            (pending >= LEAST_PENDING && atomic_load(&d->orphans) > MOST_ORPHANS);
 }
 
-static void start(struct stet_cpu_launch *l)
+static bool device_busy(const void *context)
+{
+    const PJRT_Device *d = context;
+
+    return atomic_load(&d->talkers) == 0 && atomic_load(&d->queue.pending) > 0;
+}
+
+/* Python callbacks with effects have happened when the call returns, as on XLA's CPU: tests read
+ * what they printed. */
+static bool runs_here(struct stet_cpu_launch *l)
+{
+    PJRT_Device *d = l->device;
+    bool called = l->code->info->talks && !l->talks;
+
+    if (l->joint || !(called || is_quick(l)))
+        return false;
+    if (called)
+        stet_backend_queue_wait(&d->queue, device_busy, d);
+    return atomic_load(&d->queue.pending) == 0 && inputs_ready(l) &&
+           pthread_mutex_trylock(&d->run_lock) == 0;
+}
+
+/* False if the program ran in this thread and failed. */
+static bool start(struct stet_cpu_launch *l)
 {
     PJRT_Device *d = l->device;
 
-    if (l->code->zeros || talking) {
-        (l->code->zeros ? finish_zeros : run_nested)(l);
-        return;
-    }
-    if (!l->joint && is_quick(l) && atomic_load(&d->queue.pending) == 0 && inputs_ready(l) &&
-        pthread_mutex_trylock(&d->run_lock) == 0) {
-        run_and_free(l);
-        return;
-    }
-    stet_backend_queue_wait(&d->queue, device_full, d);
+    if (l->code->zeros || talking)
+        return (l->code->zeros ? finish_zeros : run_nested)(l);
     l->talks = l->callbacks.send_count + l->callbacks.receive_count > 0;
+    if (runs_here(l))
+        return run_and_free(l);
+    l->talks |= l->code->info->calls;
+    stet_backend_queue_wait(&d->queue, device_full, d);
     atomic_fetch_add(&d->talkers, l->talks);
     if (!stet_backend_queue_submit(&d->queue, &l->task))
         run_task(&l->task);
+    return true;
 }
 
 /* A callback belongs to one device, but each process runs all of them. */
@@ -429,6 +453,26 @@ static PJRT_Error *make_events(const struct stet_cpu_launch *l, PJRT_Event **eve
         }
     }
     return NULL;
+}
+
+/* Runs it. A failure in this thread is the call's, as on XLA's CPU: a caller that waits for no
+ * result sees it, too. */
+static PJRT_Error *start_and_check(struct stet_cpu_launch *l, uint32_t outputs,
+                                   const PJRT_LoadedExecutable_Execute_Args *args)
+{
+    struct stet_signal *done = stet_backend_signal_ref(l->done);
+    PJRT_Error *error = start(l) ? NULL : stet_backend_signal_error(done);
+
+    stet_backend_signal_unref(done);
+    if (!error)
+        return NULL;
+    for (size_t d = 0; d < args->num_devices; d++) {
+        for (uint32_t i = 0; i < outputs; i++)
+            stet_backend_buffer_free(args->output_lists[d][i]);
+    }
+    if (args->device_complete_events)
+        free_events(args->device_complete_events, args->num_devices);
+    return error;
 }
 
 PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args)
@@ -476,6 +520,5 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
         launch_free(l);
         return error;
     }
-    start(l);
-    return NULL;
+    return start_and_check(l, code->outputs, args);
 }

@@ -7,7 +7,7 @@
 
 int stet_cpu_joint_place(const struct stet_cpu_launch *l, uint32_t lane)
 {
-    return l->joint ? l->joint->own_place[lane] : (int)lane;
+    return l->joint ? l->joint->places[lane].own : (int)lane;
 }
 
 static uint64_t padded(uint64_t bytes)
@@ -58,7 +58,7 @@ static bool take_from(struct stet_cpu_launch *l, uint32_t process, struct stet_v
             void *write;
         } to = {l->in_data[i]};
 
-        if (l->joint->process_of[lane] != process)
+        if ((uint32_t)l->joint->places[lane].process != process)
             continue;
         if (bytes.len - at < info->inputs[i].bytes)
             return false;
@@ -80,7 +80,7 @@ static bool take_all(struct stet_cpu_launch *l, struct stet_view answer)
         bool takes_part = false;
 
         for (uint32_t i = 0; i < l->code->assignment.count; i++)
-            takes_part |= l->joint->process_of[i] == p;
+            takes_part |= (uint32_t)l->joint->places[i].process == p;
         if (takes_part) {
             struct stet_view theirs = stet_reader_bytes(&r, stet_reader_u64(&r));
 

@@ -42,14 +42,16 @@ static bool take_processes(PJRT_LoadedExecutable *e, const PJRT_Client *client,
 
     if (e->own == a->count)
         return true;
-    e->joint = j = stet_mem_calloc(1, sizeof *j);
+    e->joint = j = stet_mem_calloc(1, sizeof *j + a->count * sizeof *j->places);
     if (!j)
         return false;
     atomic_init(&j->refs, 1);
     for (uint32_t i = 0, own = 0; i < a->count; i++) {
-        j->process_of[i] = (uint8_t)device_of(client, a, i)->description->process;
-        j->own_place[i] = j->process_of[i] == client->peers.node ? (int16_t)own++ : -1;
-        seen[j->process_of[i]] = true;
+        int process = device_of(client, a, i)->description->process;
+        bool here = process == (int)client->peers.node;
+
+        j->places[i] = (struct stet_cpu_place){process, here ? (int32_t)own++ : -1};
+        seen[process] = true;
     }
     for (uint32_t p = 0; p < client->peers.nodes; p++) {
         if (!seen[p])

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { POSE_BYTES = 1 << 20 };
+enum { POSE_BYTES = 4 << 20 };
 
 static struct {
     struct stet_cpu_pose pose;

@@ -33,6 +33,22 @@
     {                                                                                              \
         R re = F(creal)(x), im = F(cimag)(x), e = F(expm1)(re), h = F(sin)(im / 2);                \
         return make_##S(e * F(cos)(im) - 2 * h * h, (e + 1) * F(sin)(im));                         \
+    }                                                                                              \
+    /* by the real part, then by the imaginary one */                                              \
+    static inline int less_##S(C x, C y)                                                           \
+    {                                                                                              \
+        return F(creal)(x) != F(creal)(y) ? F(creal)(x) < F(creal)(y) : F(cimag)(x) < F(cimag)(y); \
+    }                                                                                              \
+    /* -i log((y + i x) / sqrt(x² + y²)); in double, because the terms cancel */                   \
+    static inline C atan2_##S(C x, C y)                                                            \
+    {                                                                                              \
+        double complex a = x, b = y,                                                               \
+                       log = clog((b + (double complex)I * a) / csqrt(a * a + b * b));             \
+        return make_##S((R)cimag(log), (R) - creal(log));                                          \
+    }                                                                                              \
+    static inline C cbrt_##S(C x)                                                                  \
+    {                                                                                              \
+        return x == 0 ? x : (C)cpow(x, 1.0 / 3);                                                   \
     }
 
 #define FC(name) name##f
@@ -47,6 +63,9 @@ LESS(c128, double, double complex, FD)
     BINARY(MUL, S, C, C, x *y)                                                                     \
     BINARY(DIV, S, C, C, x / y)                                                                    \
     BINARY(POW, S, C, C, pow_##S(x, y))                                                            \
+    BINARY(ATAN2, S, C, C, atan2_##S(x, y))                                                        \
+    BINARY(MAX, S, C, C, less_##S(x, y) ? y : x)                                                   \
+    BINARY(MIN, S, C, C, less_##S(x, y) ? x : y)                                                   \
     BINARY(EQ, S, uint8_t, C, x == y)                                                              \
     BINARY(NE, S, uint8_t, C, x != y)                                                              \
     BINARY(COMPLEX, S, C, R, make_##S(x, y))                                                       \
@@ -64,6 +83,7 @@ LESS(c128, double, double complex, FD)
     UNARY(LOGISTIC, S, C, C, 1 / (1 + F(cexp)(-x)))                                                \
     UNARY(SQRT, S, C, C, F(csqrt)(x))                                                              \
     UNARY(RSQRT, S, C, C, 1 / F(csqrt)(x))                                                         \
+    UNARY(CBRT, S, C, C, cbrt_##S(x))                                                              \
     UNARY(SIN, S, C, C, F(csin)(x))                                                                \
     UNARY(COS, S, C, C, F(ccos)(x))                                                                \
     UNARY(TAN, S, C, C, F(ctan)(x))                                                                \
@@ -89,7 +109,8 @@ BOTH(c128, double, double complex, FD)
         OP(ABS, S),  OP(REAL, S),  OP(IMAG, S),     OP(CONJ, S),   OP(EXP, S),   OP(EXPM1, S),     \
         OP(LOG, S),  OP(LOG1P, S), OP(LOGISTIC, S), OP(SQRT, S),   OP(RSQRT, S), OP(SIN, S),       \
         OP(COS, S),  OP(TAN, S),   OP(ASIN, S),     OP(ACOS, S),   OP(ATAN, S),  OP(SINH, S),      \
-        OP(COSH, S), OP(TANH, S),  OP(ASINH, S),    OP(ACOSH, S),  OP(ATANH, S),                   \
+        OP(COSH, S), OP(TANH, S),  OP(ASINH, S),    OP(ACOSH, S),  OP(ATANH, S), OP(ATAN2, S),     \
+        OP(MAX, S),  OP(MIN, S),   OP(CBRT, S),                                                    \
     };                                                                                             \
     const stet_fold_fn ISA(stet_fold_##S)[STET_TILE_OPS] = {FOLD_OP(ADD, S), FOLD_OP(MUL, S)};
 ROWS(c64)

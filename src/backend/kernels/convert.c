@@ -245,4 +245,5 @@ const struct stet_tile_set ISA(stet_tile_set) = {
     .channels = &ISA(stet_channels),
     .fft = ISA(stet_ffts),
     .moves = ISA(stet_moves),
+    .count = ISA(stet_counts),
 };

@@ -59,7 +59,7 @@ BI(REM_REAL, W_(x) - W_((T)((double)x / (double)y)) * W_(y))
         const T *a = a_;                                                                           \
         T *d = d_;                                                                                 \
                                                                                                    \
-        (void)y;                                                                                   \
+        (void)y, (void)reciprocal;                                                                 \
         EACH                                                                                       \
         {                                                                                          \
             T x = a[i];                                                                            \
@@ -68,6 +68,12 @@ BI(REM_REAL, W_(x) - W_((T)((double)x / (double)y)) * W_(y))
     }
 ONE_DIVISOR(div_by, (double)x *reciprocal)
 ONE_DIVISOR(rem_by, W_(x) - W_((T)((double)x * reciprocal)) * W_(y))
+/* The same by 2^k, without conversions: y is the mask of k bits. Negative numbers are rounded
+ * towards zero, too. */
+#define ROUNDED (W_(x) + (IS_SIGNED && (STYPE)x < 0 ? W_(y) : 0))
+ONE_DIVISOR(div_power, (STYPE)(U)ROUNDED >> (int)reciprocal)
+ONE_DIVISOR(rem_power, W_(x) - (ROUNDED & ~W_(y)))
+#undef ROUNDED
 #undef ONE_DIVISOR
 
 /* 2: all divisors are the same; 1: all can be divided by; 0: neither. */
@@ -85,22 +91,24 @@ static int ROWN(divisors, S)(const T *b, size_t n)
     return wrong ? 0 : same ? 1 : 2;
 }
 
-#define DIVISION(N, BY)                                                                            \
+#define DIVISION(N, BY, POWER)                                                                     \
     static void OPN(N)(ARGS)                                                                       \
     {                                                                                              \
         const T *b = b_;                                                                           \
         int how = ROWN(divisors, S)(b, n);                                                         \
         T y = n ? b[0] : (T)1;                                                                     \
                                                                                                    \
-        if (how == 2)                                                                              \
+        if (how == 2 && IS_SIGNED && y > 0 && (y & (T)(y - 1)) == 0)                               \
+            ROWN(POWER, S)(restrict_d, a_, __builtin_ctz((unsigned)y), (T)(y - 1), n);             \
+        else if (how == 2)                                                                         \
             ROWN(BY, S)(restrict_d, a_, 1 / (double)y * (1 + 0x1p-40), y, n);                      \
         else                                                                                       \
             (how ? OPN(N##_REAL) : OPN(N##_ANY))(restrict_d, a_, b_, c_, n);                       \
     }
 #define OPN(N)     OPN2(k_##N, S)
 #define OPN2(N, S) ROWN(N, S)
-DIVISION(DIV, div_by)
-DIVISION(REM, rem_by)
+DIVISION(DIV, div_by, div_power)
+DIVISION(REM, rem_by, rem_power)
 #undef DIVISION
 #undef OPN
 #undef OPN2
@@ -129,15 +137,31 @@ UN(SIGN, IS_SIGNED && (STYPE)x < 0 ? (WIDE)-1 : (WIDE)(x != 0))
 UN(POPCNT, __builtin_popcountll((unsigned long long)(U)x))
 UN(CLZ, x == 0 ? BITS : __builtin_clzll((unsigned long long)(U)x) - (64 - BITS))
 
+static void ROWN(k_LESS_PRODUCT, S)(ARGS)
+{
+    T *d = restrict_d;
+    const T *a = a_, *b = b_, *c = c_;
+
+    EACH d[i] = (T)(W_(c[i]) - W_(a[i]) * W_(b[i]));
+}
+
 #if BITS == 32 && !IS_SIGNED
+/* By as many bits for all elements. */
 #define ROTATED(x, y) ((x) << ((y) & 31) | (x) >> (-(y) & 31))
-BI(ROTATE, ROTATED(x, y))
+static void k_ROTATE_u32(ARGS)
+{
+    uint32_t *d = restrict_d;
+    const uint32_t *a = a_, by = *(const uint32_t *)b_;
+
+    (void)c_;
+    EACH d[i] = ROTATED(a[i], by);
+}
 static void k_ROTATE_XOR_u32(ARGS)
 {
     uint32_t *d = restrict_d;
-    const uint32_t *a = a_, *b = b_, *c = c_;
+    const uint32_t *a = a_, *c = c_, by = *(const uint32_t *)b_;
 
-    EACH d[i] = ROTATED(a[i], b[i]) ^ c[i];
+    EACH d[i] = ROTATED(a[i], by) ^ c[i];
 }
 #undef ROTATED
 #endif
@@ -155,7 +179,7 @@ const stet_tile_fn ISA(ROWN(stet_ops, S))[STET_TILE_OPS] = {
     OPX(POW),    OPX(MAX),        OPX(MIN),       OPX(AND),    OPX(OR),    OPX(XOR),
     OPX(SHL),    OPX(SHR_LOGIC),  OPX(SHR_ARITH), OPX(EQ),     OPX(NE),    OPX(LT),
     OPX(LE),     OPX(GT),         OPX(GE),        OPX(SELECT), OPX(CLAMP), OPX(NEG),
-    OPX(NOT),    OPX(ABS),        OPX(SIGN),      OPX(POPCNT), OPX(CLZ),
+    OPX(NOT),    OPX(ABS),        OPX(SIGN),      OPX(POPCNT), OPX(CLZ),   OPX(LESS_PRODUCT),
 #if BITS == 32 && !IS_SIGNED
     OPX(ROTATE), OPX(ROTATE_XOR),
 #endif

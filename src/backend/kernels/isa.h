@@ -74,20 +74,23 @@
 #define PLAIN_LESS(x, y) ((x) < (y))
 
 /* Sixteen partial results, then their combination: an order that depends on n alone. */
-#define FOLD(NAME, SUFFIX, T, EXPR)                                                                \
+#define FOLD_LANES(T, EXPR)                                                                        \
+    for (int j = 0; j < 16; j++)                                                                   \
+        lane[j] = a[j];                                                                            \
+    for (i = 16; i + 16 <= n; i += 16)                                                             \
+        for (int j = 0; j < 16; j++) {                                                             \
+            T x = lane[j], y = a[i + (size_t)j];                                                   \
+            lane[j] = (T)(EXPR);                                                                   \
+        }
+#define FOLD(NAME, SUFFIX, T, EXPR) FOLD_BY(NAME, SUFFIX, T, EXPR, FOLD_LANES(T, EXPR))
+#define FOLD_BY(NAME, SUFFIX, T, EXPR, LANES)                                                      \
     static void f_##NAME##_##SUFFIX(void *d_, const void *a_, size_t n)                            \
     {                                                                                              \
         const T *a = a_;                                                                           \
         T lane[16], total;                                                                         \
         size_t i = 0;                                                                              \
         if (n >= 32) {                                                                             \
-            for (int j = 0; j < 16; j++)                                                           \
-                lane[j] = a[j];                                                                    \
-            for (i = 16; i + 16 <= n; i += 16)                                                     \
-                for (int j = 0; j < 16; j++) {                                                     \
-                    T x = lane[j], y = a[i + (size_t)j];                                           \
-                    lane[j] = (T)(EXPR);                                                           \
-                }                                                                                  \
+            LANES                                                                                  \
             for (int w = 8; w > 0; w /= 2)                                                         \
                 for (int j = 0; j < w; j++) {                                                      \
                     T x = lane[j], y = lane[j + w];                                                \
@@ -129,6 +132,7 @@ extern const stet_gemm_fn ISA(stet_gemm_narrow);
 extern const stet_channels_fn ISA(stet_channels);
 extern const struct stet_fft_kernels *const ISA(stet_ffts)[STET_DT_COUNT];
 extern const struct stet_move_kernels ISA(stet_moves)[5];
+extern const stet_count_fn ISA(stet_counts)[STET_DT_COUNT];
 extern const struct stet_tile_set ISA(stet_tile_set);
 
 #endif

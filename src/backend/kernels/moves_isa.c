@@ -28,11 +28,43 @@ struct c128_bits {
                 d[i] = s[(int64_t)i * stride];                                                     \
         }                                                                                          \
     }
-STRIDED(8, uint8_t)
-STRIDED(16, uint16_t)
-STRIDED(32, uint32_t)
-STRIDED(64, uint64_t)
-STRIDED(128, struct c128_bits)
+/* Rows that repeat or that repeat one element are what broadcasts read. */
+#define ROWS(BITS, T)                                                                              \
+    static void rows_##BITS(void *d_, const void *s_, int64_t step, size_t rows, int64_t stride,   \
+                            size_t n)                                                              \
+    {                                                                                              \
+        T *d = d_;                                                                                 \
+        const T *s = s_;                                                                           \
+                                                                                                   \
+        if (n < 5) {                                                                               \
+            for (size_t r = 0; r < rows; r++, s += step, d += n) {                                 \
+                d[0] = s[0];                                                                       \
+                if (n > 1)                                                                         \
+                    d[1] = s[stride];                                                              \
+                if (n > 2)                                                                         \
+                    d[2] = s[2 * stride];                                                          \
+                if (n > 3)                                                                         \
+                    d[3] = s[3 * stride];                                                          \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (size_t r = 0; r < rows; r++, s += step, d += n) {                                     \
+            if (stride == 0) {                                                                     \
+                T v = *s;                                                                          \
+                EACH d[i] = v;                                                                     \
+            } else if (stride == 1) {                                                              \
+                EACH d[i] = s[i];                                                                  \
+            } else {                                                                               \
+                strided_##BITS(d, s, stride, n);                                                   \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define STRIDES(BITS, T) STRIDED(BITS, T) ROWS(BITS, T)
+STRIDES(8, uint8_t)
+STRIDES(16, uint16_t)
+STRIDES(32, uint32_t)
+STRIDES(64, uint64_t)
+STRIDES(128, struct c128_bits)
 
 /* ---- transpositions: blocks of 16, whose lines are whole cache lines for 4 bytes ---- */
 
@@ -124,6 +156,30 @@ TURN(64, uint64_t)
 TURN(128, struct c128_bits)
 
 const struct stet_move_kernels ISA(stet_moves)[5] = {
-    {strided_8, turn_8},   {strided_16, turn_16},   {strided_32, turn_32},
-    {strided_64, turn_64}, {strided_128, turn_128},
+    {strided_8, rows_8, turn_8},       {strided_16, rows_16, turn_16},
+    {strided_32, rows_32, turn_32},    {strided_64, rows_64, turn_64},
+    {strided_128, rows_128, turn_128},
+};
+
+/* ---- counting; twin: ref/shape.c ---- */
+
+#define COUNT(S, T, WIDE)                                                                          \
+    static void count_##S(void *d_, uint64_t first, size_t n)                                      \
+    {                                                                                              \
+        T *d = d_;                                                                                 \
+                                                                                                   \
+        EACH d[i] = (T)((WIDE)first + (WIDE)i);                                                    \
+    }
+COUNT(8, uint8_t, uint8_t)
+COUNT(16, uint16_t, uint16_t)
+COUNT(32, uint32_t, uint32_t)
+COUNT(64, uint64_t, uint64_t)
+COUNT(f32, float, int64_t)
+COUNT(f64, double, int64_t)
+
+const stet_count_fn ISA(stet_counts)[STET_DT_COUNT] = {
+    [STET_DT_PRED] = count_8,  [STET_DT_S8] = count_8,    [STET_DT_U8] = count_8,
+    [STET_DT_S16] = count_16,  [STET_DT_U16] = count_16,  [STET_DT_S32] = count_32,
+    [STET_DT_U32] = count_32,  [STET_DT_S64] = count_64,  [STET_DT_U64] = count_64,
+    [STET_DT_F32] = count_f32, [STET_DT_F64] = count_f64,
 };

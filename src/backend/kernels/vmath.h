@@ -1,5 +1,5 @@
 /* Branch-free f32 functions that compilers turn into vector code; a few units in the last place.
- * Polynomials after Cephes (log), Giles (erf_inv) and own fits (exp, erf, tanh).
+ * Polynomials after Cephes (log, erfc), Giles (erf_inv) and own fits (exp, erf, tanh).
  *
  * a * b + c is rounded once where the machine can, which is everywhere but in the base set of
  * x86-64. It is written out as v_madd, so that all such machines compute the same bits. */
@@ -190,6 +190,35 @@ static inline float v_erf(float x)
     y = c * (p / q);
     y = y > 1.0f ? 1.0f : y;
     return y < -1.0f ? -1.0f : y;
+}
+
+/* Beyond 1: e^(-x*x) / x times a polynomial of 1 / x^2, another one from 2 on. What x*x loses by
+ * rounding is given back to the exponential. */
+static inline float v_erfc(float x)
+{
+    float size = fabsf(x), far = size < 1.0f ? 1.0f : size, z = far * far;
+    float lost = z < 128.0f ? v_madd(far, far, -z) : 0.0f, e = v_exp(-z);
+    float q = 1.0f / far, y = q * q, a = 2.326819970068386e-2f, b = -1.047766399936249e+1f, r;
+
+    a = v_madd(a, y, -1.387039388740657e-1f);
+    a = v_madd(a, y, 3.687424674597105e-1f);
+    a = v_madd(a, y, -5.824733027278666e-1f);
+    a = v_madd(a, y, 6.210004621745983e-1f);
+    a = v_madd(a, y, -4.944515323274145e-1f);
+    a = v_madd(a, y, 3.404879937665872e-1f);
+    a = v_madd(a, y, -2.741127028184656e-1f);
+    a = v_madd(a, y, 5.638259427386472e-1f);
+    b = v_madd(b, y, 1.297719955372516e+1f);
+    b = v_madd(b, y, -7.495518717768503e+0f);
+    b = v_madd(b, y, 2.921019019210786e+0f);
+    b = v_madd(b, y, -1.015265279202700e+0f);
+    b = v_madd(b, y, 4.218463358204948e-1f);
+    b = v_madd(b, y, -2.820767439740514e-1f);
+    b = v_madd(b, y, 5.641895067754075e-1f);
+    r = v_madd(e, -lost, e) * (q * (far < 2.0f ? a : b));
+    r = x < 0.0f ? 2.0f - r : r;
+    r = size < 1.0f ? 1.0f - v_erf(x) : r;
+    return x != x ? x : r;
 }
 
 static inline float v_erf_inv(float x)

@@ -378,6 +378,11 @@ struct stet_ref_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_
 
         return stet_ref_op(STET_TILE_XOR, t, both);
     }
+    if (op == STET_TILE_LESS_PRODUCT) {
+        struct stet_ref_scalar both[2] = {x[2], stet_ref_op(STET_TILE_MUL, t, x)};
+
+        return stet_ref_op(STET_TILE_SUB, t, both);
+    }
     if (op == STET_TILE_CLAMP) { /* lower bound, value, upper bound */
         struct stet_ref_scalar low[2] = {x[1], x[0]}, both[2] = {{0, 0, 0}, x[2]};
 

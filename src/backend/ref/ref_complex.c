@@ -29,6 +29,14 @@ struct stet_ref_scalar stet_ref_complex_op(int op, const struct stet_ref_scalar 
         return parts(a / b);
     case STET_TILE_POW:
         return parts(cpow(a, b));
+    case STET_TILE_ATAN2:
+        return parts(-(double complex)I * clog((b + (double complex)I * a) / csqrt(a * a + b * b)));
+    case STET_TILE_MAX:
+        return parts(creal(a) < creal(b) || (creal(a) == creal(b) && cimag(a) < cimag(b)) ? b : a);
+    case STET_TILE_MIN:
+        return parts(creal(a) < creal(b) || (creal(a) == creal(b) && cimag(a) < cimag(b)) ? a : b);
+    case STET_TILE_CBRT:
+        return parts(a == 0 ? a : cexp(clog(a) / 3));
     case STET_TILE_NEG:
         return parts(-a);
     case STET_TILE_SIGN:

@@ -214,7 +214,22 @@ unknown:
     return NULL;
 }
 
-/* i8:f32, i8<-4:7>:f32 …: the storage type comes first, the rest stays text. */
+/* u8, as only quantized types write it: an integer of 8 bits. NULL if it is something else. */
+static const struct stet_type *unsigned_storage(struct mlir *p)
+{
+    const char *at = p->at;
+    uint32_t width = 0;
+
+    if (at == p->end || *at++ != 'u')
+        return NULL;
+    for (; at < p->end && *at >= '0' && *at <= '9' && width < 100; at++)
+        width = width * 10 + (uint32_t)(*at - '0');
+    if (width == 0)
+        return NULL;
+    return make(p, (struct stet_type){.kind = STET_TYPE_INTEGER, .width = width});
+}
+
+/* i8:f32, u8<0:7>:f32 …: the storage type comes first, the rest stays text. */
 static const struct stet_type *quantized(struct mlir *p, struct stet_view rest)
 {
     const char *from = p->at;
@@ -225,7 +240,9 @@ static const struct stet_type *quantized(struct mlir *p, struct stet_view rest)
     if (body.len == 0)
         return NULL;
     p->at = from + 1;
-    storage = stet_mlir_type(p);
+    storage = unsigned_storage(p);
+    if (!storage)
+        storage = stet_mlir_type(p);
     if (mlir_ok(p))
         p->at = after;
     return make_more(
