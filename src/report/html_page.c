@@ -338,22 +338,20 @@ static void source_line(struct stet_buf *out, const struct stet_line *at)
 
 enum { NEXT = 3 };
 
-/* The causes after the most expensive one, a line each. */
-static void next_causes(struct stet_buf *out, const struct stet_report_run *r)
+/* The causes that the headline does not name, a line each: from story `first` on. */
+static void next_causes(struct stet_buf *out, const struct stet_report_run *r, size_t first)
 {
-    size_t count = 1;
+    size_t end = first;
 
-    while (count < r->stories.count && !r->stories.items[count].benign)
-        count++;
-    if (count == 1)
-        return;
-    for (size_t i = 1; i < count && i <= NEXT; i++) {
-        stet_buf_str(out, i > 1 ? "<br><small>" : "<br><small>Next: ");
+    while (end < r->stories.count && !r->stories.items[end].benign)
+        end++;
+    for (size_t i = first; i < end && i < first + NEXT; i++) {
+        stet_buf_str(out, i > first ? "<br><small>" : "<br><small>Next: ");
         story(out, r, &r->stories.items[i]);
         stet_buf_str(out, "</small>");
     }
-    if (count > NEXT + 1)
-        stet_buf_printf(out, "<small>; and %zu more</small>", count - NEXT - 1);
+    if (end > first + NEXT)
+        stet_buf_printf(out, "<small>; and %zu more</small>", end - first - NEXT);
 }
 
 /* The line to edit and the fix of what the headline names. */
@@ -372,7 +370,7 @@ static void culprit(struct stet_buf *out, const struct stet_report_run *r)
         stet_buf_printf(out, " <code class=\"more\">stet help %s</code></span>",
                         stet_cause_id(d ? STET_CAUSE_RANK_DIVERGENCE : t->cause));
     }
-    next_causes(out, r);
+    next_causes(out, r, d ? 0 : 1);
     stet_buf_str(out, "</p>\n");
 }
 
