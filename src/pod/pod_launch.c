@@ -2,6 +2,7 @@
 #include "pod/pod_launch.h"
 
 #include "base/clock.h"
+#include "pod/pod_message.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -214,27 +215,47 @@ static struct stet_hash new_name(void)
     return stet_hash_mix_u64(stet_hash_bytes(stet_view_str(text)), stet_clock_wall_ns());
 }
 
+static enum stet_rc put_name(struct stet_pod_channel *c, struct stet_hash name)
+{
+    struct stet_buf message = STET_BUF_INIT;
+    char text[STET_HASH_TEXT];
+    enum stet_rc rc = STET_NO_MEMORY;
+
+    stet_hash_format(name, text);
+    stet_pod_message_bytes(&message, "job", STET_POD_TEXT, stet_view_str(text));
+    if (!message.failed)
+        rc = stet_pod_channel_put(c, "job", stet_buf_as_view(&message));
+    stet_buf_release(&message);
+    return rc;
+}
+
+static enum stet_rc get_name(struct stet_pod_channel *c, struct stet_hash *name)
+{
+    struct stet_buf message = STET_BUF_INIT;
+    struct stet_view text;
+    enum stet_rc rc = stet_pod_channel_get(c, "job", 0, &message);
+
+    if (rc == STET_OK) {
+        rc = stet_pod_message_read_bytes(&text, "job", STET_POD_TEXT, stet_buf_as_view(&message));
+        if (rc == STET_OK && !stet_hash_parse(text, name))
+            rc = STET_BAD_INPUT;
+        if (rc != STET_OK)
+            stet_pod_channel_damaged(c, rc);
+    }
+    stet_buf_release(&message);
+    return rc;
+}
+
 /* The first process that comes gives the launch its name. */
 static void name_launch(struct stet_pod_channel *c)
 {
     enum { TRIES = 8 }; /* of a channel that fails now and then */
-    struct stet_buf text = STET_BUF_INIT;
     struct stet_hash own = new_name();
-    char own_text[STET_HASH_TEXT];
 
-    stet_hash_format(own, own_text);
     for (int i = 0; i < TRIES && stet_hash_is_zero(c->job); i++) {
-        enum stet_rc rc;
-
-        text.len = 0;
-        rc = stet_pod_channel_get(c, "job", 0, &text);
-        if (rc == STET_OK && !stet_hash_parse(stet_buf_as_view(&text), &c->job))
-            stet_pod_channel_damaged(c, STET_BAD_INPUT);
-        else if (rc == STET_NOT_FOUND &&
-                 stet_pod_channel_put(c, "job", stet_view_str(own_text)) == STET_OK)
+        if (get_name(c, &c->job) == STET_NOT_FOUND && put_name(c, own) == STET_OK)
             c->job = own;
     }
-    stet_buf_release(&text);
 }
 
 enum stet_rc stet_pod_launch_join(struct stet_pod_channel *c, int64_t rank, struct stet_err *err)
