@@ -167,6 +167,51 @@ static void same_around(struct stet_history *h, struct stet_finding *f)
                   "nnx.Variable). Keep it the same in each call.";
 }
 
+/* The next value, from *at on, that the user's line passed to a library's wrapper, and that is a
+ * part of its key; NULL at the end. */
+static const struct stet_moved *next_passed(const struct stet_finding *f, uint32_t *at)
+{
+    while (*at < f->moved_count) {
+        const struct stet_moved *m = &f->moved[(*at)++];
+
+        if (m->passed && (m->numeric || m->flag || m->anew || m->one_sided))
+            return m;
+    }
+    return NULL;
+}
+
+/* The program is the same, and a Python value in what was passed to a library's wrapper differs: a
+ * counter, or something else. */
+static bool passed_another(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_moved *m;
+    const struct stet_series *s;
+
+    for (uint32_t at = 0; (m = next_passed(f, &at));) {
+        s = stet_series_counts(h, f, m, true);
+        if (!s)
+            continue;
+        stet_finding_hear(h, f, STET_ANSWER(PYTHON_COUNTER, VALUES, CERTAIN),
+                          "%.*s is a counter: %+g a call, %u times in a row; the program is the "
+                          "same, and the library's jit compiles for each value",
+                          STET_FMT(m->path), s->step, s->findings);
+        f->detail = m->path;
+        return true;
+    }
+    m = next_passed(f, &(uint32_t){0});
+    if (!m)
+        return false;
+    stet_finding_hear(h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+                      "%.*s %s %.*s; the program is the same, and the library's jit compiles for "
+                      "each value",
+                      STET_FMT(m->path), m->anew ? "is another" : "is now", STET_FMT(m->to));
+    f->detail = m->path;
+    f->fix_text =
+        "The program is the same: only the key of the library's jit differs. Keep {detail} "
+        "the same in each call, or make it an array or a variable of the library.";
+    return true;
+}
+
 static void in_another_mesh(struct stet_history *h, struct stet_finding *f,
                             const struct stet_moved *m)
 {
@@ -211,7 +256,7 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
         m = f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].array ? &f->moved[i] : NULL;
     }
     if (!m) {
-        if (!in_an_object(h, f))
+        if (!passed_another(h, f) && !in_an_object(h, f))
             same_around(h, f);
         return;
     }
@@ -273,12 +318,14 @@ static void variable(struct stet_history *h, struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_moved *m = stet_finding_constant_holder(f, i);
+        struct stet_view said;
 
         if (!m)
             continue;
+        said = stet_explain_moved_said(&h->arena, m);
         f->evidence = stet_arena_printf(&h->arena, "%.*s%s%.*s was %.*s and is %.*s",
                                         STET_FMT(f->evidence), f->evidence.len ? "; " : "",
-                                        STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+                                        STET_FMT(said), STET_FMT(m->from), STET_FMT(m->to));
         return;
     }
 }

@@ -40,11 +40,11 @@ static bool static_moved(const struct stet_finding *f)
 /* Were all arguments of a call read to their end? */
 static bool is_read(struct stet_view values)
 {
+    struct stet_journal_values_reader r;
     struct stet_journal_value v;
-    struct stet_reader r;
     bool any = false;
 
-    stet_reader_init(&r, values, 0);
+    stet_journal_values_open(&r, values);
     while (stet_journal_values_next(&r, &v)) {
         any |= v.scope == STET_SCOPE_ARGUMENT;
         if (v.scope == STET_SCOPE_ARGUMENT && v.kind == STET_VALUE_LENGTH &&

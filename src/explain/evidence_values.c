@@ -92,6 +92,17 @@ static bool counter(struct stet_history *h, struct stet_finding *f,
     return true;
 }
 
+const struct stet_series *stet_series_counts(const struct stet_history *h,
+                                             const struct stet_finding *f,
+                                             const struct stet_moved *m, bool skips)
+{
+    const struct stet_series *s = m->numeric ? stet_series_of_moved(h, f, m) : NULL;
+
+    if (!s || !s->even || s->findings < 2 || is_setting(h, f))
+        return NULL;
+    return fabs(s->step) == 1 || (skips && s->step == round(s->step)) ? s : NULL;
+}
+
 /* Is it a field of an object that the call was given, a number that a library's wrapper took out of
  * the arguments, or a variable that the called function names? Another number that is passed itself
  * is an argument. */
@@ -100,7 +111,8 @@ static bool is_given(struct stet_history *h, const struct stet_finding *f,
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    if (m->scope == STET_SCOPE_CLOSURE || (m->scope == STET_SCOPE_ARGUMENT && m->wrapped))
+    if (m->scope == STET_SCOPE_CLOSURE || (m->scope == STET_SCOPE_ARGUMENT && m->wrapped) ||
+        m->passed)
         return true;
     if (!m->path.len || !memchr(m->path.ptr, '.', m->path.len))
         return false;
@@ -117,10 +129,9 @@ static bool counts(struct stet_history *h, struct stet_finding *f,
 {
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
-        const struct stet_series *s = m->numeric ? stet_series_of_moved(h, f, m) : NULL;
+        const struct stet_series *s = stet_series_counts(h, f, m, false);
 
-        if (!s || !s->even || s->findings < 2 || fabs(s->step) != 1 || !is_given(h, f, m) ||
-            is_setting(h, f))
+        if (!s || !is_given(h, f, m))
             continue;
         stet_finding_hear(
             h, f,

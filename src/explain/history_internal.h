@@ -149,6 +149,13 @@ static inline struct stet_sighting *stet_sighting_of(const struct stet_history *
     return &h->sightings[f->sighting];
 }
 
+/* The series of a number that counts: one more or less in each call, several times in a row. NULL
+ * if it does not, or goes back. `skips`: it may be any whole number more, because it also counts
+ * between the calls. */
+const struct stet_series *stet_series_counts(const struct stet_history *h,
+                                             const struct stet_finding *f,
+                                             const struct stet_moved *m, bool skips);
+
 void stet_finding_also(struct stet_finding *f, enum stet_cause cause);
 bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause);
 /* Has one of its causes any of these flags (enum stet_cause_flag)? */

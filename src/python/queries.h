@@ -137,6 +137,7 @@ enum stet_python_held {
     PY_HELD_FIELD,    /* a field, of an object that is not known */
     PY_HELD_LINE,     /* what a line assigns, takes or passes */
     PY_HELD_CALL,     /* an argument of the call that waits, whichever */
+    PY_HELD_PASSED,   /* an argument of it: "args[1].rate", "kwargs['plan'].rate" */
     PY_HELD_CALLEE,   /* the function that it calls */
 };
 
@@ -152,6 +153,7 @@ struct stet_python_followed {
     bool numbers; /* it changed from one number to another */
     double from, to;
     bool presence;  /* it came or went */
+    bool made;      /* it is another object of the same kind: the call that makes it */
     bool resumed;   /* the called function's code begins in the middle of it */
     bool elsewhere; /* another line called it before */
 };

@@ -393,15 +393,33 @@ static verdict line(struct stet_python_trail *t, const struct stet_python_follow
     return v.how >= PY_COUNTS ? v : stet_python_verdict_at(t, statement, PY_MAY_VARY);
 }
 
+/* The only call of a statement. */
+static stet_python_ref only_call(const struct stet_python_module *m, stet_python_ref statement)
+{
+    stet_python_ref n = 0, call = 0;
+
+    while (stet_python_own_next(m, statement, &n)) {
+        if (stet_python_kind(&m->ast, n) != PY_CALL)
+            continue;
+        if (call)
+            return 0;
+        call = n;
+    }
+    return call;
+}
+
 /* The call that waits in the innermost frame. */
 static stet_python_ref waiting_call(struct stet_python_trail *t,
                                     const struct stet_python_followed *what)
 {
     const struct stet_python_module *m;
-    stet_python_ref function = function_of(t->x->sources, what, &m), statement;
+    stet_python_ref function = function_of(t->x->sources, what, &m), statement, call;
     bool bound;
 
-    return enter(t, 0, &statement) ? call_of(t, statement, m, function, &bound) : 0;
+    if (!enter(t, 0, &statement))
+        return 0;
+    call = call_of(t, statement, m, function, &bound);
+    return call ? call : only_call(t->first.module, statement);
 }
 
 /* A library's function around the called one took the arguments apart: the one that differs. */
@@ -426,6 +444,24 @@ static verdict call_arguments(struct stet_python_trail *t, const struct stet_pyt
             v = stet_python_verdict_join(t, call, v,
                                          stet_python_trail_of(t, stet_python_argument_value(m, c)));
     return v.how >= PY_COUNTS ? v : stays;
+}
+
+/* One argument of the call that waits, by its place or keyword. */
+static verdict passed(struct stet_python_trail *t, const struct stet_python_followed *what)
+{
+    stet_python_ref call = waiting_call(t, what), given = 0;
+    const struct stet_python_module *m = t->first.module;
+    const struct stet_python_part *head;
+
+    begin_path(t, what->path);
+    if (!call || !t->parts)
+        return stays;
+    head = &t->path[--t->parts];
+    if (head->how == PY_AT_KEY)
+        given = stet_python_keyword(m, call, head->name);
+    else if (head->index >= 0)
+        given = stet_python_argument(m, call, (uint32_t)head->index);
+    return given ? stet_python_trail_of(t, given) : stays;
 }
 
 /* Which function a call runs: `steps[kind](x)`. */
@@ -500,6 +536,7 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                   .to = what->to,
                                   .elsewhere = what->elsewhere,
                                   .presence = what->presence,
+                                  .made = what->made,
                                   .ways = &s->ways};
     const struct stet_python_module *m;
     verdict v = stays;
@@ -527,6 +564,9 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
         break;
     case PY_HELD_CALL:
         v = call_arguments(&t, what);
+        break;
+    case PY_HELD_PASSED:
+        v = passed(&t, what);
         break;
     case PY_HELD_CALLEE:
         v = callee(&t, what);

@@ -94,6 +94,7 @@ struct stet_python_trail {
     bool items;     /* each item of a comprehension is another turn */
     bool once;      /* what is followed ran before the loop, and is the same in each turn */
     bool presence;  /* whether there is something, not what */
+    bool made;      /* an object that is made anew: the call that makes it */
     bool decides;   /* a condition: what a variable was at the compile may be later than its use */
     const struct stet_python_module *cancels_in; /* len() of this name is taken off again */
     uint32_t cancels;

@@ -484,7 +484,8 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
     }
     if ((t->aspect == PY_OF_VALUE || t->aspect == PY_OF_PLACE) &&
         (c->compiled || stet_python_is_compiled(t->x, c)))
-        return compiled_call(t, n, &frame);
+        return t->made ? stays /* it gives what it was given, and makes arrays alone */
+                       : compiled_call(t, n, &frame);
     v = stet_python_trail_returns(t, &frame);
     v.guessed |= c->guessed;
     return v;
@@ -558,6 +559,26 @@ static verdict taken(struct stet_python_trail *t, stet_python_ref n, stet_python
     return v;
 }
 
+/* Does the call make an object: of a class, or in a library that does not give one that it had? */
+static bool makes(const struct stet_python_callee *c)
+{
+    if (c->definition)
+        return stet_python_kind(&c->module->ast, c->definition) == PY_CLASS;
+    switch (c->meaning) {
+    case PY_MEANS_REPLACES:
+    case PY_MEANS_REPLACES_FIELDS:
+    case PY_MEANS_KEEPS_FORM:
+    case PY_MEANS_CONVERTS:
+    case PY_MEANS_TAKES_NEXT:
+    case PY_MEANS_LOOKS_UP:
+    case PY_MEANS_GETS_ATTRIBUTE:
+        return false;
+    default:
+        return !stet_python_takes_item(c->meaning) && !stet_python_changes_items(c->meaning) &&
+               !stet_python_passes_items(c->meaning);
+    }
+}
+
 /* jax.tree.map(f, x): what f makes of the leaves, otherwise what they are. */
 static verdict of_leaves(struct stet_python_trail *t, stet_python_ref n)
 {
@@ -583,6 +604,10 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
     stet_python_ref field;
     verdict v;
 
+    if (t->made && makes(&c) && (!t->parts || (c.definition && t->parts == 1))) {
+        v = t->parts ? project_call(t, n, &c) : stays; /* Net(rate).apply: a field, or a method */
+        return v.how ? v : stet_python_verdict_at(t, n, PY_VARIES);
+    }
     if (c.definition)
         return project_call(t, n, &c);
     if (c.transform && c.transform->kind == PY_PARTIAL && bound_by(t, n, &v))

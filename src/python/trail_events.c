@@ -331,7 +331,7 @@ static verdict remote(struct stet_python_trail *t, const struct stet_python_even
         v = stet_python_event_value(t, e);
         if (v.how == PY_COUNTS && !v.at)
             v = stet_python_verdict_used(t, e->node, v);
-        if (v.how < PY_COUNTS && !(v.itself && (!v.how || t->aspect != PY_OF_VALUE))) {
+        if (v.how < PY_COUNTS && !t->made && !(v.itself && (!v.how || t->aspect != PY_OF_VALUE))) {
             *constant = value && is_literal(e->module, value);
             v = stet_python_verdict_at(t, e->node, PY_VARIES);
             v.exact = *constant && stet_python_trail_is_new(t, e->module, value);

@@ -305,7 +305,7 @@ static verdict reached(struct stet_python_trail *t, const struct stet_python_eve
     bool grows = t->aspect == PY_OF_SIZE && !t->parts && !e->binding;
     bool item = !e->binding && stet_python_trail_begins(t, PY_AT_EACH);
 
-    if (item) /* how many there are is another question */
+    if (item || t->made) /* how many there are, and how often it runs, are other questions */
         return event_value(t, e);
     v = carried(t, list, at);
     if (v.how)
@@ -404,13 +404,13 @@ static verdict from_last_turn(struct stet_python_trail *t, const struct stet_pyt
         if (!is_in_turns(m, in, e->node) || comes_before(m, e, use) ||
             !stet_python_event_concerns(t, e))
             continue;
-        one = carried(t, list, i);
+        one = t->made ? stays : carried(t, list, i);
         if (!one.how)
             one = event_value(t, e);
         if (!one.how && one.sets)
             one.how = PY_VARIES;
         if (!one.how && (!one.itself || t->aspect == PY_OF_TYPE) && !t->parts && !t->presence &&
-            e->binding && e->binding->how == PY_BIND_VALUE &&
+            !t->made && e->binding && e->binding->how == PY_BIND_VALUE &&
             (t->aspect == PY_OF_VALUE || t->aspect == PY_OF_TYPE)) {
             one = stet_python_verdict_at(t, e->node, PY_VARIES); /* another value than before it */
             one.guessed = true;

@@ -111,7 +111,8 @@ static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsig
     case PY_BINARY:
         op = stet_python_at(a, n)->op;
         return (op == '&' || op == '|' || op == '^') &&
-               is_mask(m, stet_python_field(a, n, PY_FIELD_LEFT), depth + 1);
+               (is_mask(m, stet_python_field(a, n, PY_FIELD_LEFT), depth + 1) ||
+                is_mask(m, stet_python_field(a, n, PY_FIELD_RIGHT), depth + 1));
     case PY_UNARY:
         return a->text.ptr[a->nodes[n].start] == '~' &&
                is_mask(m, stet_python_child(a, n), depth + 1);
