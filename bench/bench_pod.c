@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "pod/member.h"
+#include "pod/pod_launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static enum stet_rc get(void *self, const char *key, uint32_t wait_ms, struct st
 }
 
 static const struct stet_pod_channel_kind board = {
-    .word = "board", .value_most = 1 << 20, .whole = true, .put = put, .get = get};
+    .word = "board", .value_most = 1 << 20, .put = put, .get = get};
 
 static void clear(void)
 {
@@ -201,8 +202,9 @@ static void start(size_t count)
 
         ranks[i] = (struct rank){0};
         all[i] = (uint32_t)i;
-        stet_pod_channel_init(&ranks[i].channel, &board, NULL, "stet/2/");
-        if (stet_pod_member_new(&ranks[i].member, (int64_t)i, (int64_t)count, &ranks[i].channel,
+        stet_pod_channel_init(&ranks[i].channel, &board, NULL, "stet/3/", STET_POD_REACH_JOB);
+        if (stet_pod_launch_join(&ranks[i].channel, (int64_t)i, NULL) != STET_OK ||
+            stet_pod_member_new(&ranks[i].member, (int64_t)i, (int64_t)count, &ranks[i].channel,
                                 &timing, &host, NULL) != STET_OK)
             exit(3);
     }

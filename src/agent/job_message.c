@@ -17,11 +17,12 @@ static struct stet_tier *tier_for(struct stet_agent *a)
 uint32_t stet_agent_job_message(struct stet_agent *a, const struct stet_message *m,
                                 struct stet_buf *text)
 {
-    const struct stet_tier_name name = {.key = m->key};
+    const struct stet_tier_name name = {.key = m->key, .message = true};
     struct stet_tier *t = tier_for(a);
     struct stet_err err = STET_ERR_INIT;
     enum stet_rc rc;
 
+    text->cap = STET_WIRE_MAX / 4; /* a text of an answer */
     if (!t) {
         stet_buf_str(text, "there is no tier that may be written");
         return STET_MESSAGE_BROKEN;

@@ -276,6 +276,8 @@ enum stet_rc stet_agent_tier_get(struct stet_tier *t, const struct stet_tier_nam
     uint64_t before = stet_wire_now_ms();
     enum stet_rc rc = get(t, name, out, sooner(until_ms, before + t->get_ms), err);
 
+    if (name->message)
+        return rc; /* counted are entries */
     if (rc == STET_OK) {
         atomic_fetch_add(&t->hits, 1);
         atomic_fetch_add(&t->bytes_in, out->len);
@@ -298,6 +300,8 @@ enum stet_rc stet_agent_tier_put(struct stet_tier *t, const struct stet_tier_nam
 {
     enum stet_rc rc = put(t, name, bytes, lease, anew, stet_wire_now_ms() + t->put_ms, err);
 
+    if (name->message)
+        return rc;
     if (rc == STET_OK) {
         atomic_fetch_add(&t->puts, 1);
         atomic_fetch_add(&t->bytes_out, bytes.len);

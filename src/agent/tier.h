@@ -42,6 +42,8 @@ struct stet_lease_view {
 struct stet_tier_name {
     struct stet_hash key;
     char slot[STET_SLOT]; /* "" for the plain name */
+    bool message;         /* not an entry: a message of a job (job_message.c), which has a name of
+                           * its own, is written once and may be removed after some days */
 };
 
 /* A kind of server. A session is used by one thread at a time; after a failed call its session is

@@ -258,7 +258,10 @@ static enum stet_rc open_session(const struct stet_tier *t, void **session, uint
     return STET_OK;
 }
 
-/* <prefix>:entry:<key>[:<slot>] and <prefix>:lease:<key>. */
+/* Messages of a job are removed after a week, unless the address sets a shorter time. */
+#define MESSAGE_TTL_MS UINT32_C(604800000)
+
+/* <prefix>:entry:<key>[:<slot>] and <prefix>:lease:<key>; <prefix>:job:<key> for a message. */
 struct names {
     char entry[300], lease[300];
 };
@@ -269,8 +272,8 @@ static void name(const struct stet_tier *t, const struct stet_tier_name *of, str
     char text[STET_HASH_TEXT];
 
     stet_hash_format(of->key, text);
-    snprintf(n->entry, sizeof n->entry, "%.200s:entry:%s%s%s", own->prefix, text,
-             *of->slot ? ":" : "", of->slot);
+    snprintf(n->entry, sizeof n->entry, "%.200s:%s:%s%s%s", own->prefix,
+             of->message ? "job" : "entry", text, *of->slot ? ":" : "", of->slot);
     snprintf(n->lease, sizeof n->lease, "%.200s:lease:%s", own->prefix, text);
 }
 
@@ -335,7 +338,7 @@ static enum stet_rc put(const struct stet_tier *t, void *session, const struct s
                         struct stet_view bytes, const char *lease, bool anew, uint64_t until_ms,
                         struct stet_err *err)
 {
-    const struct own *own = t->own;
+    uint32_t ms = ((const struct own *)t->own)->ttl_ms;
     char ttl[16];
     struct names n;
 
@@ -343,7 +346,9 @@ static enum stet_rc put(const struct stet_tier *t, void *session, const struct s
         return stet_fail(err, STET_UNSUPPORTED, "%zu bytes are more than a Redis value holds",
                          bytes.len);
     name(t, of, &n);
-    snprintf(ttl, sizeof ttl, "%u", own->ttl_ms);
+    if (of->message && (!ms || ms > MESSAGE_TTL_MS))
+        ms = MESSAGE_TTL_MS;
+    snprintf(ttl, sizeof ttl, "%u", ms);
     return run_number(t, session, put_script, (const char *const[2]){n.entry, n.lease},
                       (const struct stet_view[ARGS]){bytes, token_of(lease), stet_view_str(ttl),
                                                      *of->slot ? STET_VIEW("slot")

@@ -196,8 +196,8 @@ static enum stet_rc begin(struct request *r, const struct stet_tier *t, struct s
         snprintf(address, sizeof address, "%s/ac/%s%s", own->base, name,
                  *of->slot ? of->slot : name);
     else
-        snprintf(address, sizeof address, "%s/%.2s/%s%s%s.stet", own->base, name, name,
-                 *of->slot ? "." : "", of->slot);
+        snprintf(address, sizeof address, "%s/%s%.2s/%s%s%s.stet", own->base,
+                 of->message ? "jobs/" : "", name, name, *of->slot ? "." : "", of->slot);
     c->curl_easy_reset(s->h);
     stet_agent_curl_common(c, s->h, t->connect_ms, until_ms);
     if (c->curl_easy_setopt(s->h, CURLOPT_URL, address) != CURLE_OK)
@@ -264,33 +264,46 @@ static bool has(const struct stet_tier *t, struct session *s, const struct stet_
     return perform(&r, &status, NULL) == STET_OK && status == 200;
 }
 
+/* One PUT; with a header it replaces nothing. The status of the answer. */
+static enum stet_rc put(const struct stet_tier *t, struct session *s,
+                        const struct stet_tier_name *of, struct stet_view bytes, const char *header,
+                        const char *value, long *status, uint64_t until_ms, struct stet_err *err)
+{
+    const struct stet_agent_curl *c = s->curl;
+    struct request r;
+    enum stet_rc rc = begin(&r, t, s, of, bytes, until_ms, err);
+
+    if (rc != STET_OK)
+        return rc;
+    add_header(&r, "Content-Type", "application/octet-stream");
+    if (header)
+        add_header(&r, header, value);
+    c->curl_easy_setopt(s->h, CURLOPT_POSTFIELDS, bytes.ptr);
+    c->curl_easy_setopt(s->h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes.len);
+    c->curl_easy_setopt(s->h, CURLOPT_CUSTOMREQUEST, "PUT");
+    return perform(&r, status, err);
+}
+
+/* Several ranks write a message at the same moment, so the server decides (RFC 9110, 13.1.2). One
+ * that has no such condition ignores it, or refuses it with 501. */
 enum stet_rc stet_agent_web_put(const struct stet_tier *t, void *session,
                                 const struct stet_tier_name *of, struct stet_view bytes,
                                 const char *lease, bool anew, uint64_t until_ms,
                                 struct stet_err *err)
 {
-    struct session *s = session;
-    const struct stet_agent_curl *c = s->curl;
     const struct stet_web *own = t->own;
-    bool only_new = !anew && !*of->slot;
-    struct request r;
+    bool only_new = !anew && !*of->slot, message = of->message && !own->if_absent;
+    const char *header = message ? "If-None-Match" : only_new ? own->if_absent : NULL;
     long status = 0;
     enum stet_rc rc;
 
     (void)lease;
-    if (only_new && has(t, s, of, until_ms))
+    if (only_new && has(t, session, of, until_ms))
         return STET_NOT_FOUND; /* nothing to do */
-    rc = begin(&r, t, s, of, bytes, until_ms, err);
-    if (rc != STET_OK)
-        return rc;
-    add_header(&r, "Content-Type", "application/octet-stream");
-    if (only_new && own->if_absent)
-        add_header(&r, own->if_absent, "0");
-    c->curl_easy_setopt(s->h, CURLOPT_POSTFIELDS, bytes.ptr);
-    c->curl_easy_setopt(s->h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes.len);
-    c->curl_easy_setopt(s->h, CURLOPT_CUSTOMREQUEST, "PUT");
-    rc = perform(&r, &status, err);
-    if (rc == STET_OK && status == 412 && only_new && own->if_absent)
+    rc = put(t, session, of, bytes, header, message ? "*" : "0", &status, until_ms, err);
+    if (rc == STET_OK && message && status == 501)
+        rc = put(t, session, of, bytes, NULL, NULL, &status, until_ms, err);
+    if (rc == STET_OK && header && (status == 412 || (message && status == 409)))
         return STET_NOT_FOUND; /* another host was faster */
     if (rc == STET_OK && (status < 200 || status > 299))
         return stet_fail(err, STET_IO, "PUT answers %ld", status);

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -339,12 +340,23 @@ enum stet_rc stet_fs_end(struct stet_writing *w, const char *path, bool sync, un
     return rc;
 }
 
+bool stet_fs_fits(size_t n)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           n <= limit.rlim_cur;
+}
+
 static enum stet_rc write_beside(const char *path, struct stet_view bytes, bool sync, bool shared,
                                  struct stet_err *err)
 {
     struct stet_writing w;
-    enum stet_rc rc = stet_fs_begin(&w, path, err);
+    enum stet_rc rc;
 
+    if (!stet_fs_fits(bytes.len))
+        return stet_fail(err, STET_LIMIT, "%s: larger than this process may write", path);
+    rc = stet_fs_begin(&w, path, err);
     if (rc != STET_OK)
         return rc;
     if (stet_fs_write_all(w.fd, bytes.ptr, bytes.len) != 0)

@@ -212,6 +212,7 @@ static bool finish(struct run *r, const struct wishes *w, struct stet_launch_env
     if (!w->quiet)
         stet_launch_agent_report(r->on_disk.id);
     stet_monitor_torch_end(r->torch, ended_well(r));
+    stet_cli_divergence_sum();
     stet_launch_learn_free(r->learn);
     stet_launch_watch_release(&r->on_disk.watch);
     broken = r->contract && stet_contract_follow_end(r->contract, r->on_disk.folder);

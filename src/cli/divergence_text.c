@@ -90,6 +90,10 @@ static void changes(struct stet_buf *out, const struct stet_divergence *d, bool 
         stet_buf_printf(out, "    what differs is not known: %.*s\n", STET_FMT(d->why_not));
         return;
     }
+    if (d->reordered) { /* operands of equal names say nothing */
+        stet_buf_str(out, "    the same operations, in another order\n");
+        return;
+    }
     if (pair.change_count)
         stet_buf_printf(out, "    %srank %" PRId64 " -> rank %" PRId64 "%s\n",
                         stet_pen(STET_PEN_DIM, colour), d->other, d->rank,
@@ -101,12 +105,16 @@ static void evidence(struct stet_buf *out, const struct stet_divergence *d, bool
 {
     const char *dim = stet_pen(STET_PEN_DIM, colour), *plain = stet_pen(STET_PEN_PLAIN, colour);
 
+    if (d->certain)
+        stet_buf_printf(
+            out,
+            "  %srisk%s     the ranks run this program together: they may wait for each "
+            "other for ever\n",
+            dim, plain);
     if (d->reordered)
         stet_buf_printf(
             out,
-            "  %slikely%s   the same operations in another order: Python goes through a "
-            "set, whose order differs between processes, or through something else of "
-            "its own\n",
+            "  %slikely%s   Python goes through a set, whose order differs between processes\n",
             dim, plain);
     if (d->went_on)
         stet_buf_printf(out,
@@ -137,23 +145,41 @@ static void waiting(struct stet_buf *out, int64_t rank, const struct stet_line *
         rank_place(out, rank, now, ", where it is now", colour);
 }
 
-static void differ(struct stet_buf *out, const struct stet_divergence *d, bool colour, bool all)
+/* The lines that called for the two compiles; often it is one. */
+static void callers(struct stet_buf *out, const struct stet_divergence *d, bool colour)
 {
-    const struct stet_line *source = d->pair.source.line ? &d->pair.source : &d->pair.origin;
-
-    title(out, d, colour);
-    changes(out, d, colour, all);
-    if (d->explained)
-        place(out, d->pair.source.line ? "source" : "origin", source, "", colour);
-    if (d->explained && d->pair.source.line && d->pair.origin.line &&
-        !same_line(&d->pair.source, &d->pair.origin))
-        place(out, "origin", &d->pair.origin, "", colour);
+    if (d->trigger.line && same_line(&d->trigger, &d->other_trigger)) {
+        place(out, "called", &d->trigger, ", on both ranks", colour);
+        return;
+    }
     waiting(out, d->rank, &d->trigger, &d->at, colour);
     waiting(out, d->other, &d->other_trigger, &d->other_at, colour);
+}
+
+/* The line that makes the difference. An option has none: what is known is the compiled function.
+ */
+static void lines(struct stet_buf *out, const struct stet_divergence *d, bool colour)
+{
+    const struct stet_line *source = &d->pair.source, *origin = &d->pair.origin;
+    bool option = d->pair.cause == STET_CAUSE_OPTIONS_DRIFT;
+
+    if (!d->explained || (option && !d->torch))
+        return;
+    if (source->line && !option)
+        place(out, "source", source, "", colour);
+    if (origin->line && (!source->line || !same_line(source, origin)))
+        place(out, option ? "compiled" : "origin", origin, "", colour);
+}
+
+static void differ(struct stet_buf *out, const struct stet_divergence *d, bool colour, bool all)
+{
+    title(out, d, colour);
+    changes(out, d, colour, all);
+    lines(out, d, colour);
+    callers(out, d, colour);
     evidence(out, d, colour);
     stet_buf_printf(out, "  %s%-8s%s %s\n", stet_pen(STET_PEN_DIM, colour), "fix",
-                    stet_pen(STET_PEN_PLAIN, colour),
-                    stet_cause_fix(STET_CAUSE_RANK_DIVERGENCE, STET_FIX_ANY));
+                    stet_pen(STET_PEN_PLAIN, colour), stet_divergence_fix(d));
     stet_buf_printf(out, "  %s%-8s%s stet help rank-divergence\n", stet_pen(STET_PEN_DIM, colour),
                     "more", stet_pen(STET_PEN_PLAIN, colour));
 }
@@ -164,8 +190,8 @@ static void where(struct stet_buf *out, const struct stet_divergence *d, int64_t
 {
     if (!d->answered) {
         stet_buf_printf(out,
-                        "    rank %" PRId64 " does not answer: it has made no client yet, or is "
-                        "stopped or gone\n",
+                        "    rank %" PRId64 " does not answer: it has made no client yet, is "
+                        "stopped or gone, or runs without Stet\n",
                         rank);
         return;
     }
@@ -221,10 +247,20 @@ void stet_cli_divergence_text(struct stet_buf *out, const struct stet_divergence
         missing(out, d, colour);
 }
 
+static size_t said;
+
+void stet_cli_divergence_sum(void)
+{
+    if (said)
+        stet_say("stet: %zu difference%s between ranks; `stet explain` prints %s first\n", said,
+                 said == 1 ? "" : "s", said == 1 ? "it" : "them");
+}
+
 void stet_cli_divergence_say(const struct stet_divergence *d)
 {
     struct stet_buf out = STET_TEXT_INIT;
 
+    said++;
     stet_buf_str(&out, "stet: ");
     stet_cli_divergence_text(&out, d, stet_text_colour(STDERR_FILENO), false);
     stet_say_text(&out);

@@ -10,5 +10,7 @@ void stet_cli_divergence_text(struct stet_buf *out, const struct stet_divergence
                               bool all);
 /* Prints it on standard error, as `stet run` does while the command runs. */
 void stet_cli_divergence_say(const struct stet_divergence *d);
+/* A line about how many were printed so, at the end of `stet run`; nothing if there were none. */
+void stet_cli_divergence_sum(void);
 
 #endif

@@ -62,6 +62,23 @@ static void put_line(struct stet_buf *out, const struct stet_rank_state *s)
     stet_buf_char(out, '\n');
 }
 
+/* Whether what it started has finished. What a process that was killed or stopped wrote last says
+ * nothing about now. */
+static void put_pending(struct stet_buf *out, const struct stet_rank_state *s)
+{
+    if (!s->finished_known || s->at_least)
+        return;
+    if (!s->pending_count) {
+        stet_buf_str(out, s->runs > 1 ? ", all finished" : ", finished");
+        return;
+    }
+    if (!stet_view_eq(s->pending, s->program))
+        stet_buf_printf(out, "; %.*s", STET_FMT(stet_text_function(s->pending)));
+    stet_buf_str(out, s->pending_count > 1 ? ", the oldest pending one not finished for "
+                                           : ", not finished for ");
+    stet_text_duration(out, s->pending_ns);
+}
+
 static void put_program(struct stet_buf *out, const struct stet_rank_state *s)
 {
     if (s->kind == STET_RANK_COMPILING || !s->executions)
@@ -71,13 +88,17 @@ static void put_program(struct stet_buf *out, const struct stet_rank_state *s)
         stet_buf_printf(out, ", started %s", s->at_least ? "at least " : "");
         stet_text_count(out, s->runs, "time");
     }
-    if (s->behind) {
-        stet_buf_printf(out, "; rank %lld has started it ", (long long)s->behind_rank);
-        stet_text_count(out, s->behind_runs, "time");
+    put_pending(out, s);
+    stet_buf_char(out, '\n');
+    if (!s->behind)
+        return;
+    stet_buf_printf(out, "    rank %lld has started it only ", (long long)s->behind_rank);
+    stet_text_count(out, s->behind_runs, "time");
+    if (s->behind > 1) {
+        stet_buf_str(out, ", and ");
+        stet_text_count(out, s->behind - 1, "more rank");
+        stet_buf_printf(out, " %s behind too", s->behind == 2 ? "is" : "are");
     }
-    if (s->behind > 1)
-        stet_buf_printf(out, ", and %llu more ranks fewer times than this one",
-                        (unsigned long long)s->behind - 1);
     stet_buf_char(out, '\n');
 }
 
@@ -107,31 +128,33 @@ static void put_kind(struct stet_buf *out, const struct stet_rank_state *s)
 {
     switch (s->kind) {
     case STET_RANK_MISSING:
-        stet_buf_str(out, ": it has loaded no plugin yet, or runs outside this run");
+        stet_buf_str(out, ": has loaded no plugin yet, or runs outside of this run");
         break;
     case STET_RANK_DEAD:
-        stet_buf_str(out, ": the process is gone, without an end");
+        stet_buf_str(out, ": the process was killed or has crashed");
         break;
     case STET_RANK_STOPPED:
-        stet_buf_str(out, ": stopped by a signal or a debugger, here:");
+        stet_buf_str(out, ": by SIGSTOP or a debugger, at");
         break;
     case STET_RANK_COMPILING:
-        stet_buf_str(out, ": for ");
+        if (s->program.len)
+            stet_buf_printf(out, " %.*s", STET_FMT(s->program));
+        stet_buf_str(out, " for ");
         stet_text_duration(out, s->open_ns);
-        stet_buf_str(out, ", for this line:");
+        stet_buf_str(out, s->line ? ", at" : "");
         break;
     case STET_RANK_HOST:
-        stet_buf_str(out, ": it runs, here:");
+        stet_buf_str(out, ": Python runs, at");
         break;
     case STET_RANK_DEVICE:
-        stet_buf_str(out, ": its program has not ended, here:");
+        stet_buf_str(out, ": waits for a program, at");
         break;
     case STET_RANK_WAITING:
-        stet_buf_printf(out, ": blocked%s%s, here:", s->blocked_in ? ", for " : "",
+        stet_buf_printf(out, "%s%s, at", s->blocked_in ? " for " : ": blocked",
                         s->blocked_in ? s->blocked_in : "");
         break;
     case STET_RANK_UNKNOWN:
-        stet_buf_str(out, ": it is blocked");
+        stet_buf_str(out, ": blocked");
         break;
     case STET_RANK_ELSEWHERE:
         stet_buf_printf(out,
@@ -144,14 +167,63 @@ static void put_kind(struct stet_buf *out, const struct stet_rank_state *s)
     }
 }
 
-static void put_rank(struct stet_buf *out, const struct stet_rank_state *s)
+/* ---- ranks that are alike ---- */
+
+static bool is_alike(const struct stet_rank_state *a, const struct stet_rank_state *b)
 {
-    if (s->rank >= 0)
+    return a->kind == b->kind && a->rank >= 0 && b->rank >= 0 && a->now == b->now &&
+           a->line == b->line && !strcmp(a->file, b->file) && a->inner_line == b->inner_line &&
+           !strcmp(a->inner_file, b->inner_file) && stet_view_eq(a->program, b->program) &&
+           a->runs == b->runs && a->executions == b->executions && a->steps == b->steps &&
+           a->pending_count == b->pending_count && a->behind == b->behind &&
+           a->blocked_in == b->blocked_in && a->remote == b->remote &&
+           (!a->remote || !strcmp(a->host, b->host));
+}
+
+/* "ranks 0 to 6, 8 and 9"; they are in order. */
+static void put_ranks(struct stet_buf *out, const struct stet_rank_state *s, size_t count)
+{
+    size_t last;
+
+    stet_buf_str(out, "ranks ");
+    for (size_t i = 0; i < count; i = last + 1) {
+        for (last = i; last + 1 < count && s[last + 1].rank == s[last].rank + 1;)
+            last++;
+        last = last == i + 1 ? i : last; /* two are listed */
+        stet_buf_printf(out, "%s%lld",
+                        !i                  ? ""
+                        : last + 1 == count ? " and "
+                                            : ", ",
+                        (long long)s[i].rank);
+        if (last > i)
+            stet_buf_printf(out, " to %lld", (long long)s[last].rank);
+    }
+}
+
+static uint64_t oldest_sign(const struct stet_rank_state *s, size_t count)
+{
+    uint64_t age = 0;
+
+    for (size_t i = 0; i < count; i++)
+        age = s[i].age_ns > age ? s[i].age_ns : age;
+    return age;
+}
+
+/* One rank, or several that are alike: those have no process of their own, and what is a little
+ * different is the first one's. */
+static void put_group(struct stet_buf *out, const struct stet_rank_state *s, size_t count)
+{
+    struct stet_rank_state one = *s;
+
+    one.age_ns = oldest_sign(s, count);
+    if (count > 1)
+        put_ranks(out, s, count);
+    else if (s->rank >= 0)
         stet_buf_printf(out, "rank %lld", (long long)s->rank);
-    if (s->pid)
+    if (count == 1 && s->pid)
         stet_buf_printf(out, s->rank >= 0 ? " (process %llu)" : "process %llu",
                         (unsigned long long)s->pid);
-    if (s->seen_s)
+    if (s->remote)
         stet_buf_printf(out, " on %s, %llu s ago", s->host, (unsigned long long)s->seen_s);
     stet_buf_printf(out, "  %s", stet_monitor_rank_word(s->kind));
     put_kind(out, s);
@@ -160,13 +232,14 @@ static void put_rank(struct stet_buf *out, const struct stet_rank_state *s)
         return;
     put_line(out, s);
     put_program(out, s);
-    put_counts(out, s);
+    put_counts(out, &one);
 }
 
 void stet_cli_ranks_text(struct stet_buf *out, const struct stet_monitor_attach *a,
                          const struct stet_rank_states *s)
 {
     struct stet_rank_hang hang;
+    size_t n;
 
     stet_buf_printf(out, "run %s, %s", a->id, a->running ? "running" : "over");
     if (s->world)
@@ -177,8 +250,13 @@ void stet_cli_ranks_text(struct stet_buf *out, const struct stet_monitor_attach 
         stet_monitor_rank_hang_text(out, &hang);
         stet_buf_char(out, '\n');
     }
-    for (size_t i = 0; i < s->count; i++)
-        put_rank(out, &s->items[i]);
+    for (size_t i = 0; i < s->count; i += n) {
+        for (n = 1; i + n < s->count && is_alike(&s->items[i], &s->items[i + n]);)
+            n++;
+        put_group(out, &s->items[i], n);
+    }
+    if (s->left_out)
+        stet_buf_printf(out, "%zu more processes are not shown: there are too many\n", s->left_out);
     if (!s->count)
         stet_buf_str(out, "no process of it has loaded a plugin\n");
 }

@@ -46,6 +46,7 @@ struct stet_sighting {
     uint64_t held;             /* of the classes of the objects that the function closes over */
     bool library;              /* that function is known and not the user's */
     uint64_t executable;       /* id within the process, for the order of executions */
+    bool shared;               /* its process has devices in common with other ranks */
     bool agreed;               /* the ranks compared what they compile, and it was no difference */
     bool past;                 /* of an earlier run: compared with, not explained */
     uint64_t tag;              /* the caller's own */

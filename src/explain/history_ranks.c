@@ -86,12 +86,12 @@ static void tell_program(struct stet_history *h, struct stet_finding *f, const i
         without == 1 ? " has" : "s have");
 }
 
-/* A first program is not a recompile. It raises no alarm unless the other ranks continue without
- * it. */
+/* A first program is not a recompile. It raises no alarm unless it needs the other ranks, and they
+ * continue without it. One rank alone may evaluate or log. */
 static void tell_function(struct stet_history *h, struct stet_finding *f, const int64_t *ranks)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    uint32_t beside = ranks_beside(h, f, ranks);
+    uint32_t beside = s->shared && s->traits->meets ? ranks_beside(h, f, ranks) : 0;
 
     if (!beside)
         return;
@@ -99,7 +99,8 @@ static void tell_function(struct stet_history *h, struct stet_finding *f, const 
         h, f,
         (struct stet_finding_answer){STET_CAUSE_RANK_DIVERGENCE, .rests = STET_RESTS_RUN,
                                      .sure = STET_SURE_LIKELY, .keep = true},
-        "rank %lld alone compiled this function; %u other%s the same loop and did not",
+        "rank %lld alone compiled this function, which needs the other ranks; %u other%s the same "
+        "loop and did not",
         (long long)s->rank, beside, beside == 1 ? " runs" : "s run");
     f->origin = s->traits->place;
     f->benign = false;

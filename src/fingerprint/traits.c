@@ -263,6 +263,7 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     if (t->framework == STET_FRAMEWORK_OTHER && is_named_lazy(p))
         t->framework = STET_FRAMEWORK_TORCH_XLA;
     t->inputs = hash_inputs(p);
+    t->meets = stet_program_meets(p);
     stet_program_walk(p, visit, &g);
     keep_lines(&g, arena);
     keep_sizes(t, p);

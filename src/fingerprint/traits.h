@@ -39,6 +39,7 @@ struct stet_traits {
     bool eager;                      /* TorchTPU: one operation that ran by itself */
     bool backward;                   /* TorchTPU: the gradient graph of a compiled function */
     bool unnamed;                    /* JAX: it has arguments, and none of them has a name */
+    bool meets;                      /* it communicates, or has a sharding */
     bool one_place;                  /* all its operations are on one line of one function */
     struct stet_place place;         /* the first of them */
     struct stet_place root;          /* the frame of the jitted function */

@@ -1,5 +1,6 @@
 /* Growing arrays, linked by index: a model of 13,000 compiles takes a few megabytes, whatever the
  * size of the trace. */
+#include "ingest/config_text.h"
 #include "ingest/graph_text.h"
 #include "ingest/torch_internal.h"
 
@@ -291,8 +292,9 @@ static void take_input(struct stet_torch_log *log, const struct stet_trace_recor
             (struct stet_torch_input){t->compiles[compile].frame, stet_torch_keep_raw(t, source)};
 }
 
-/* Bytes of a graph, and of all graphs, that are kept for comparing ranks. */
-enum { GRAPH_MOST = 64 << 10, GRAPHS_MOST = 16 << 20 };
+/* Bytes of a graph, and of all graphs, that are kept for comparing ranks; and of the beginning of a
+ * script that has the settings. */
+enum { GRAPH_MOST = 64 << 10, GRAPHS_MOST = 16 << 20, SCRIPT_MOST = 32 << 10 };
 
 /* Needed only if the reasons of recompiles are not in the trace. */
 static void take_old(struct stet_torch_log *log, const struct stet_trace_record *r)
@@ -337,6 +339,11 @@ static bool is_break(struct stet_view name)
     return stet_view_is(name, "dynamo_graph_break_reason");
 }
 
+static bool is_script(struct stet_view name)
+{
+    return stet_view_is(name, "fx_graph_runnable");
+}
+
 static size_t want(void *context, const struct stet_trace_record *r)
 {
     const struct stet_torch_log *log = context;
@@ -355,6 +362,8 @@ static size_t want(void *context, const struct stet_trace_record *r)
         return 1 << 20;
     if (is_cache(name))
         return 1 << 20;
+    if (is_script(name))
+        return r->compile == 0 ? SCRIPT_MOST : 0;
     if (is_break(name) || stet_view_is(name, "torch_version"))
         return 16 << 10;
     return 0;
@@ -378,6 +387,34 @@ static void take_version(struct stet_torch_log *log, const struct stet_trace_rec
     }
 }
 
+/* Of the first graph that the backend compiles: the forward part, if there is a backward one. */
+static void keep_settings(struct stet_torch *t, uint32_t compile, struct stet_view script)
+{
+    struct stet_torch_compile *c = &t->compiles[compile];
+    struct stet_torch_process *p = &t->processes[t->frames[c->frame].process];
+    struct stet_buf plain = STET_BUF_INIT;
+
+    if (p->rank < 0 || c->settings_known || !script.len)
+        return;
+    stet_config_text_plain(&plain, script);
+    if (!plain.failed) {
+        c->settings = stet_torch_keep(t, stet_buf_as_view(&plain));
+        c->settings_known = true;
+        c->settings_fresh = !p->backend_used;
+        t->settings_told++;
+    }
+    p->backend_used = true;
+    stet_buf_release(&plain);
+}
+
+static void take_cache(struct stet_torch *t, uint32_t compile, struct stet_view name,
+                       struct stet_view payload)
+{
+    t->processes[t->frames[t->compiles[compile].frame].process].backend_used |=
+        stet_view_starts(name, "fx_graph_cache_");
+    stet_torch_cache_event(t, compile, name, payload);
+}
+
 static void take_artifact(struct stet_torch_log *log, const struct stet_trace_record *r)
 {
     struct stet_view name = artifact_name(r->body);
@@ -388,7 +425,7 @@ static void take_artifact(struct stet_torch_log *log, const struct stet_trace_re
         take_version(log, r);
         return;
     }
-    if (!reasons && !is_break(name) && !is_cache(name))
+    if (!reasons && !is_break(name) && !is_cache(name) && !is_script(name))
         return;
     compile = compile_of(log, r, false);
     if (compile == STET_TORCH_NONE)
@@ -397,7 +434,9 @@ static void take_artifact(struct stet_torch_log *log, const struct stet_trace_re
     if (reasons)
         stet_torch_reasons(log->t, compile, r->payload);
     else if (is_cache(name))
-        stet_torch_cache_event(log->t, compile, name, r->payload);
+        take_cache(log->t, compile, name, r->payload);
+    else if (is_script(name))
+        keep_settings(log->t, compile, r->payload);
     else
         stet_torch_add_break(log->t, compile, r->payload);
 }

@@ -104,6 +104,11 @@ struct stet_torch_compile {
     /* The first graph of a frame in a job of several ranks, plain (graph_text.h): equal graphs have
      * one pointer. Empty if there is none, or too much of it. */
     struct stet_view graph;
+    struct stet_view settings; /* that are not at their defaults, plain (config_text.h) */
+    bool settings_known;
+    /* No graph was compiled before it. While torch compiles a graph it sets some settings and then
+     * sets them to their defaults, after which they count as changed. */
+    bool settings_fresh;
 };
 
 struct stet_torch_frame {
@@ -153,7 +158,8 @@ struct stet_torch_process {
     int64_t rank; /* -1 if unknown */
     struct stet_view torch_version;
     uint32_t source;
-    bool traced; /* by records of a trace, not only by lines that TORCH_LOGS printed */
+    bool traced;       /* by records of a trace, not only by lines that TORCH_LOGS printed */
+    bool backend_used; /* Inductor has compiled a graph, or begun to */
 };
 
 struct stet_torch_fault {
@@ -221,6 +227,7 @@ struct stet_torch {
     size_t torch_key_count, torch_key_room, component_count, component_room, setting_count,
         setting_room;
     size_t graph_bytes;      /* that are kept of graphs */
+    size_t settings_told;    /* compiles whose settings are known */
     bool keys_lost;          /* there were more than are kept */
     struct stet_view *parts; /* the files that were read, in order */
     size_t part_count, part_room;

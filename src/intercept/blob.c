@@ -8,7 +8,6 @@
 #include "intercept/layer.h"
 
 #include <stdio.h>
-#include <sys/resource.h>
 #define ZSTD_STATIC_LINKING_ONLY  /* contexts in memory of ours; the library is linked statically  \
                                    */
 #include <zstd.h>
@@ -29,15 +28,6 @@ const char *stet_blob_extension(struct stet_view format, struct stet_view progra
     if (stet_view_is(format, "hlo_with_config"))
         return "hlo_with_config.pb";
     return "bin";
-}
-
-/* A write beyond the host's file size limit would raise a signal that kills it. */
-static bool within_limit(size_t n)
-{
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-           n <= limit.rlim_cur;
 }
 
 static void *context_alloc(void *unused, size_t size)
@@ -84,7 +74,7 @@ static bool write_compressed(const char *path, struct stet_view bytes)
         stet_fault(STET_FAULT_NO_MEMORY);
     else if (ZSTD_isError(n))
         stet_layer_log("capture: %s", ZSTD_getErrorName(n));
-    else if (within_limit(n))
+    else if (stet_fs_fits(n))
         written = stet_fs_write_unsynced(path, stet_view_of(out, n), &err) == STET_OK;
     if (err.text[0])
         stet_layer_log("capture: %s", err.text);

@@ -2,6 +2,7 @@
 #include "intercept/ask.h"
 #include "intercept/drain.h"
 #include "intercept/executables.h"
+#include "intercept/finished.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/lifting.h"
@@ -136,7 +137,9 @@ PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
         first_run(h);
     }
     count(h);
-    error = run(p, args);
+    error = UNLIKELY(stet_finished_is_on())
+                ? stet_finished_execute(p, args, id & ~STET_HANDLE_FRESH, run)
+                : run(p, args);
     if (UNLIKELY(error))
         return failed(p, h, error);
     if (UNLIKELY(stet_journal_flow_on(&stet_layer.flow)))

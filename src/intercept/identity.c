@@ -7,7 +7,6 @@
 #include "intercept/host_code.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
-#include "intercept/ranks.h"
 #include "intercept/toolkit.h"
 
 #include <stdlib.h>
@@ -208,8 +207,6 @@ static enum stet_outcome describe_client(struct identity *id, struct stet_plugin
     if (!stet_api_has(real, PJRT_Executable_Serialize) ||
         !stet_api_has(real, PJRT_Executable_DeserializeAndLoad))
         return STET_OUTCOME_PLUGIN_CANNOT;
-    if (stet_ranks_span(p, client) && !stet_ranks_can(p, client))
-        return STET_OUTCOME_MANY_PROCESSES;
     why = plugin_part(p, a, &object, &id->files, &id->parts.part[STET_COMPONENT_PLUGIN]);
     if (why)
         return why;

@@ -7,6 +7,7 @@
 #include "intercept/identity.h"
 #include "intercept/layer.h"
 #include "intercept/lift_family.h"
+#include "intercept/ranks.h"
 #include "intercept/reload.h"
 #include "store/lift_note.h"
 
@@ -18,7 +19,7 @@ struct stet_hash stet_intercept_lift_note_of(struct stet_plugin *p, PJRT_Client 
     struct stet_hash name = {0};
     struct stet_arena arena;
 
-    if (!stet_layer.storing)
+    if (!stet_layer.storing || (stet_ranks_span(p, client) && !stet_ranks_can(p, client)))
         return name;
     stet_arena_init(&arena, (size_t)1 << 20);
     if (stet_identity_of(p, client, &arena, &parts, &plugin_path) == STET_OUTCOME_NONE &&

@@ -181,7 +181,8 @@ void stet_intercept_pod_start(void)
         return;
     }
     make_condition();
-    stet_pod.stop = false;
+    stet_pod.stop = stet_pod.start_awaited = false;
+    atomic_store(&stet_pod.job_written, false);
     stet_pod.state = STET_POD_STARTING;
     stet_pod.running = true;
     if (!stet_threads_start(serve, NULL)) {
@@ -220,6 +221,8 @@ static void end(uint32_t ms)
     pthread_mutex_unlock(&stet_pod.lock);
     if (!ended)
         stet_fault(STET_FAULT_POD);
+    if (!ended) /* unless it was written, when this rank had joined */
+        stet_intercept_pod_write_job((struct stet_hash){0}, "a call of the channel did not return");
     stet_intercept_pod_summary(ended);
 }
 
@@ -235,15 +238,20 @@ void stet_intercept_pod_finish(int ms)
         end((uint32_t)ms);
 }
 
-/* With the lock held: waits until the channel is chosen. */
+/* With the lock held: waits until the channel is chosen; for READY_MS, and only once. */
 static void await_start(void)
 {
     enum { READY_MS = 2000 };
     struct timespec until = in_ms(READY_MS);
+    uint64_t begin = stet_journal_now();
     int rc = 0;
 
+    if (stet_pod.state != STET_POD_STARTING || stet_pod.start_awaited)
+        return;
     while (stet_pod.state == STET_POD_STARTING && rc != ETIMEDOUT)
         rc = pthread_cond_timedwait(&stet_pod.moved, &stet_pod.lock, &until);
+    stet_pod.start_awaited = rc == ETIMEDOUT;
+    stet_intercept_pod_waited(stet_journal_now() - begin);
 }
 
 bool stet_intercept_pod_is_on(void)
@@ -257,7 +265,7 @@ bool stet_intercept_pod_may_agree(void)
 
     pthread_mutex_lock(&stet_pod.lock);
     await_start();
-    may = stet_pod.state == STET_POD_ON && stet_pod.channel.kind->whole;
+    may = stet_pod.state == STET_POD_ON && stet_pod.channel.reach == STET_POD_REACH_JOB;
     pthread_mutex_unlock(&stet_pod.lock);
     return may;
 }
@@ -272,13 +280,13 @@ int64_t stet_intercept_pod_world(void)
     return stet_pod.state == STET_POD_OFF ? 0 : stet_pod.set.world;
 }
 
-struct stet_pod_channel *stet_intercept_pod_channel(void)
+struct stet_pod_channel *stet_intercept_pod_channel(enum stet_pod_reach least)
 {
     struct stet_pod_channel *c = NULL;
 
     pthread_mutex_lock(&stet_pod.lock);
     await_start();
-    if (stet_pod.state == STET_POD_ON && !stet_pod.stop && stet_pod.channel.kind->whole &&
+    if (stet_pod.state == STET_POD_ON && !stet_pod.stop && stet_pod.channel.reach >= least &&
         !atomic_load(&stet_pod.channel.given_up)) {
         c = &stet_pod.channel;
         stet_pod.users++;

@@ -9,6 +9,7 @@
 
 #include "intercept/plugin.h"
 #include "intercept/reading.h"
+#include "pod/channel.h"
 
 /* One compile that is compared; shared by the compile's thread, the writer and the pod's thread. */
 struct stet_pod_turn;
@@ -20,7 +21,7 @@ void stet_intercept_pod_join(struct stet_plugin *p, PJRT_Client *client, uint32_
 void stet_intercept_pod_leave(uint32_t id);
 /* Is this process one of several? */
 bool stet_intercept_pod_is_on(void);
-/* Is there a channel that all ranks of the job share, or may one still be found? */
+/* Is there a channel that this job alone has, and all of its ranks? Waits until it is chosen. */
 bool stet_intercept_pod_may_agree(void);
 /* This process's rank as the job's channel knows it, and how many there are; -1 and 0 without a
  * job. */
@@ -43,6 +44,8 @@ PJRT_Error *stet_intercept_pod_refuse(struct stet_pod_turn *t);
 bool stet_intercept_pod_differs(struct stet_pod_turn *t);
 /* The framework loaded an executable from a cache of its own. */
 void stet_intercept_pod_loaded(void);
+/* Does it run on the devices of several processes? */
+bool stet_intercept_pod_is_joint(uint32_t executable);
 /* On the writer thread: an executable was started. */
 void stet_intercept_pod_ran(uint64_t executable);
 /* Time that compiles waited for other ranks. */
@@ -50,9 +53,9 @@ void stet_intercept_pod_waited(uint64_t ns);
 /* Where the thread that last waited for a compile has its frames. */
 void stet_intercept_pod_thread(const void *state, const void *code_type);
 
-/* The channel that all ranks of the job share, for other questions; NULL without one. Valid until
- * the client is destroyed: call stet_intercept_pod_put_back after each use. */
-struct stet_pod_channel *stet_intercept_pod_channel(void);
+/* The channel of the job, for other questions; NULL if there is none that reaches so far. Valid
+ * until the client is destroyed: call stet_intercept_pod_put_back after each use. */
+struct stet_pod_channel *stet_intercept_pod_channel(enum stet_pod_reach least);
 void stet_intercept_pod_put_back(void);
 
 /* Starts the thread; with the lock of pod.c held. */

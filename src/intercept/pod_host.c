@@ -274,7 +274,7 @@ static void joined(void *context, struct stet_hash job)
 {
     (void)context;
     write_name(job);
-    stet_intercept_pod_write_job(job);
+    stet_intercept_pod_write_job(job, NULL);
 }
 
 void stet_intercept_pod_host(struct stet_pod_host *out)
@@ -288,8 +288,14 @@ void stet_intercept_pod_host(struct stet_pod_host *out)
                                   .joined = joined};
 }
 
-/* When a job ends, its channel may be gone before its processes are. */
-#define AT_THE_END_NS UINT64_C(10000000000)
+/* When a job ends, its channel may be gone before its processes are: that is no fault. It was not
+ * the end if much time passed after it, or more than before. */
+static bool was_at_the_end(const struct stet_pod_channel *c)
+{
+    uint64_t after = stet_clock_ns() - c->given_up_ns;
+
+    return after < UINT64_C(10000000000) && after < c->given_up_ns - c->begin_ns;
+}
 
 /* Why comparing came to nothing, or to an end before the job's; NULL if it did not. */
 static const char *why_not(bool ended)
@@ -301,10 +307,14 @@ static const char *why_not(bool ended)
 
     if (!ended)
         return "a call of the channel did not return";
+    if (!stet_pod.member)
+        return NULL; /* there is no channel: it is said already */
     if (stet_pod_member_apart(stet_pod.member))
         return stet_pod_member_apart(stet_pod.member);
-    if (atomic_load(&c->given_up) && (useless || stet_clock_ns() - c->given_up_ns > AT_THE_END_NS))
+    if (atomic_load(&c->given_up) && (useless || !was_at_the_end(c)))
         return c->why;
+    if (atomic_load(&t->damaged)) /* a reader does not get past such a message */
+        return "the channel returns other values than were written";
     return useless ? "every call of the channel failed or took too long" : NULL;
 }
 
@@ -313,9 +323,8 @@ void stet_intercept_pod_summary(bool ended)
     static atomic_bool written;
     const struct stet_pod_traffic *t = &stet_pod.channel.traffic;
     const char *why;
-    struct stet_event *e = stet_pod.member && !atomic_exchange(&written, true)
-                               ? stet_event_new(STET_REC_job_end)
-                               : NULL;
+    struct stet_event *e =
+        atomic_exchange(&written, true) ? NULL : stet_event_new(STET_REC_job_end);
 
     if (!e)
         return;
@@ -328,7 +337,7 @@ void stet_intercept_pod_summary(bool ended)
         .waited_ns = atomic_load(&stet_pod.waited_ns),
         .cpu_ns = stet_pod.cpu_ns,
     };
-    if (ended)
+    if (ended && stet_pod.member)
         e->record.job_end.open = stet_pod_member_open(stet_pod.member);
     why = why_not(ended);
     if (why)

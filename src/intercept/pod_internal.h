@@ -58,6 +58,8 @@ struct stet_pod {
     struct stet_pod_ranks scopes[STET_POD_SCOPES_MOST];
     size_t scope_count;
     bool stop, running, has_condition;
+    atomic_bool job_written;
+    bool start_awaited;   /* a compile has waited in vain for a channel to be chosen */
     uint64_t cpu_ns;      /* of threads that have ended */
     int users;            /* of the channel, beside the thread */
     _Atomic uint8_t *of;  /* by executable: its scope's number + 1 */
@@ -78,8 +80,8 @@ extern struct stet_pod stet_pod;
 void stet_intercept_pod_host(struct stet_pod_host *out);
 /* On the pod's thread: chooses a channel and says so in the journal. False if there is none. */
 bool stet_intercept_pod_choose(void);
-/* Writes the process's place, and how it compares; zero: it does not. */
-void stet_intercept_pod_write_job(struct stet_hash job);
+/* Writes the process's place, and how it compares; `why` it does not, or NULL. Once. */
+void stet_intercept_pod_write_job(struct stet_hash job, const char *why);
 /* Writes what comparing took. `ended`: the thread that compares has. */
 void stet_intercept_pod_summary(bool ended);
 

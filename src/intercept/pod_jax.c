@@ -89,10 +89,12 @@ static enum stet_rc get_it(const struct stet_intercept_python *py, PyObject *cli
     Py_ssize_t size;
     char *data;
 
-    if (bytes && py->PyBytes_AsStringAndSize(bytes, &data, &size) == 0)
-        stet_buf_add(r->out, data, (size_t)size);
-    else if (bytes)
+    if (bytes && py->PyBytes_AsStringAndSize(bytes, &data, &size) != 0)
         rc = raised(py, r->err);
+    else if (bytes && size > VALUE_MOST)
+        rc = stet_fail(r->err, STET_BAD_INPUT, "JAX's coordination service: a value is too large");
+    else if (bytes)
+        stet_buf_add(r->out, data, (size_t)size);
     py->Py_DecRef(bytes);
     return rc;
 }
@@ -105,7 +107,7 @@ static enum stet_rc call(const struct stet_intercept_python *py, const struct re
     enum stet_rc rc;
 
     if (!client)
-        return stet_fail(r->err, STET_IO, "jax.distributed was shut down");
+        return STET_UNSUPPORTED; /* jax.distributed was shut down */
     collecting = py->PyGC_Disable && py->PyGC_Enable ? py->PyGC_Disable() : 0;
     rc = r->value.ptr ? put_it(py, client, r) : get_it(py, client, r);
     py->Py_DecRef(client);
@@ -153,7 +155,7 @@ static enum stet_rc get(void *self, const char *key, uint32_t wait_ms, struct st
 }
 
 const struct stet_pod_channel_kind stet_pod_jax_kind = {
-    .word = "jax", .value_most = VALUE_MOST, .whole = true, .put = put, .get = get};
+    .word = "jax", .value_most = VALUE_MOST, .put = put, .get = get};
 
 static int64_t number(const struct stet_intercept_python *py, const char *name)
 {

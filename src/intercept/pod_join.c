@@ -4,6 +4,7 @@
 #include "intercept/pod_internal.h"
 #include "intercept/ranks.h"
 #include "intercept/remote.h"
+#include "pod/pod_launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ void stet_intercept_pod_join(struct stet_plugin *p, PJRT_Client *client, uint32_
     pthread_mutex_lock(&stet_pod.lock);
     if (!stet_pod.running) { /* also after an earlier client of this process has gone */
         stet_pod.set = s;
-        /* Outside a job, jaxlib does not set these fields at all. */
+        /* Outside a job, jaxlib leaves these fields unset: they are not NULL (docs/abi.md). */
         stet_pod.has_kv =
             option(args, "num_nodes") > 1 && stet_intercept_pod_kv_init(&stet_pod.kv, args);
         stet_pod.client = stet_pod.has_kv ? id : 0;
@@ -101,15 +102,23 @@ static bool may_use(const char *word)
     return !stet_pod.set.only[0] || !strcmp(stet_pod.set.only, word);
 }
 
-static bool use(const struct stet_pod_channel_kind *kind, void *self, const char *prefix)
+/* False: another process has this rank. */
+static bool use(const struct stet_pod_channel_kind *kind, void *self, const char *prefix,
+                enum stet_pod_reach reach)
 {
-    stet_pod_channel_init(&stet_pod.channel, kind, self, prefix);
-    return true;
+    struct stet_err err = STET_ERR_INIT;
+
+    stet_pod_channel_init(&stet_pod.channel, kind, self, prefix, reach);
+    if (stet_pod_launch_join(&stet_pod.channel, stet_pod.set.rank, &err) == STET_OK)
+        return true;
+    snprintf(stet_pod.why, sizeof stet_pod.why, "%.150s", err.text);
+    return false;
 }
 
 static bool try_kv(void)
 {
-    return stet_pod.has_kv && may_use("kv") && use(&stet_pod_kv_kind, &stet_pod.kv, "stet/2/");
+    return stet_pod.has_kv && may_use("kv") &&
+           use(&stet_pod_kv_kind, &stet_pod.kv, "stet/3/", STET_POD_REACH_JOB);
 }
 
 static bool try_jax(void)
@@ -123,7 +132,7 @@ static bool try_jax(void)
         stet_pod.set.world = world;
     }
     return rank == stet_pod.set.rank && world == stet_pod.set.world &&
-           use(&stet_pod_jax_kind, NULL, "stet/2/");
+           use(&stet_pod_jax_kind, NULL, "stet/3/", STET_POD_REACH_JOB);
 }
 
 /* The state folder: the run's folder is <state>/runs/<run>. */
@@ -137,12 +146,12 @@ static bool state_folder(char *out, size_t room)
            snprintf(out, room, "%.*s", (int)(runs - stet_layer.dir), stet_layer.dir) < (int)room;
 }
 
-static bool open_folder(const char *path)
+static bool open_folder(const char *path, enum stet_pod_reach reach)
 {
     struct stet_err err = STET_ERR_INIT;
 
-    if (stet_pod_folder_join(&stet_pod.folder, path, stet_pod.set.rank, &err) == STET_OK)
-        return use(&stet_pod_folder_kind, &stet_pod.folder, "");
+    if (stet_pod_folder_open(&stet_pod.folder, path, &err) == STET_OK)
+        return use(&stet_pod_folder_kind, &stet_pod.folder, "", reach);
     snprintf(stet_pod.why, sizeof stet_pod.why, "%.150s", err.text);
     return false;
 }
@@ -161,14 +170,21 @@ static bool try_shared_folder(void)
     if (told && *told == '/') {
         snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - 40, told,
                  stet_hash_is_zero(at->job) ? "job" : job);
-        return open_folder(path);
+        return open_folder(path, STET_POD_REACH_ALL);
     }
     if (!stet_hash_is_zero(at->job) && state_folder(state, sizeof state) &&
         stet_fs_network(state)) {
         snprintf(path, sizeof path, "%s/jobs/%s", state, job);
-        return open_folder(path);
+        return open_folder(path, STET_POD_REACH_ALL);
     }
     return false;
+}
+
+static bool all_here(void)
+{
+    const struct stet_pod_place *at = &stet_pod.set.place;
+
+    return at->local_world && at->local_world == at->world;
 }
 
 static bool try_run_folder(void)
@@ -179,32 +195,24 @@ static bool try_run_folder(void)
         return false;
     stet_hash_format(stet_pod.set.place.job, job);
     snprintf(path, sizeof path, "%.*s/ranks/%s", PATH_MAX - 48, stet_layer.dir, job);
-    return open_folder(path);
+    return open_folder(path, all_here() ? STET_POD_REACH_ALL : STET_POD_REACH_SOME);
 }
 
 static bool try_agent(void)
 {
-    static char prefix[48];
-    char job[STET_HASH_TEXT];
+    char prefix[48], job[STET_HASH_TEXT];
 
     if (!may_use("agent") || !stet_remote_has_agent() || stet_hash_is_zero(stet_pod.set.place.job))
         return false;
     stet_hash_format(stet_pod.set.place.job, job);
     snprintf(prefix, sizeof prefix, "%s/", job);
-    return use(&stet_pod_agent_kind, NULL, prefix);
+    return use(&stet_pod_agent_kind, NULL, prefix, STET_POD_REACH_ALL);
 }
 
-static bool all_here(void)
+void stet_intercept_pod_write_job(struct stet_hash job, const char *why)
 {
-    const struct stet_pod_place *at = &stet_pod.set.place;
-
-    return at->local_world && at->local_world == at->world;
-}
-
-void stet_intercept_pod_write_job(struct stet_hash job)
-{
-    struct stet_event *e = stet_event_new(STET_REC_job);
-    bool chosen = !stet_hash_is_zero(job);
+    struct stet_event *e =
+        atomic_exchange(&stet_pod.job_written, true) ? NULL : stet_event_new(STET_REC_job);
 
     if (!e)
         return;
@@ -214,12 +222,10 @@ void stet_intercept_pod_write_job(struct stet_hash job)
         .refuses = stet_pod.set.refuses,
         .job = job,
     };
-    if (chosen)
+    if (why)
+        e->record.job.why = stet_arena_copy(&e->arena, stet_view_str(why));
+    if (stet_pod.member)
         e->record.job.channel = stet_view_str(stet_pod.channel.kind->word);
-    else
-        e->record.job.why = stet_arena_copy(
-            &e->arena,
-            stet_view_str(stet_pod.why[0] ? stet_pod.why : "there is no channel to the others"));
     stet_event_send(e);
 }
 
@@ -229,6 +235,9 @@ bool stet_intercept_pod_choose(void)
                   (all_here() && try_run_folder()) || try_agent() || try_run_folder();
 
     if (!chosen)
-        stet_intercept_pod_write_job((struct stet_hash){0});
+        stet_intercept_pod_write_job((struct stet_hash){0}, stet_pod.why[0]
+                                                                ? stet_pod.why
+                                                                : "there is no channel to the "
+                                                                  "others");
     return chosen;
 }

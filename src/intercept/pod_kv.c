@@ -72,6 +72,14 @@ static enum stet_rc missed(const PJRT_Error *error, struct stet_err *err)
                      (int)code);
 }
 
+static enum stet_rc take(struct stet_buf *out, const char *value, size_t size, struct stet_err *err)
+{
+    if (size > VALUE_MOST)
+        return stet_fail(err, STET_BAD_INPUT, "the job's key-value store: a value is too large");
+    stet_buf_add(out, value, size);
+    return STET_OK;
+}
+
 static enum stet_rc get_now(const struct stet_pod_kv *kv, const char *key, struct stet_buf *out,
                             struct stet_err *err)
 {
@@ -83,13 +91,14 @@ static enum stet_rc get_now(const struct stet_pod_kv *kv, const char *key, struc
         .user_arg = kv->try_get_arg,
     };
     const PJRT_Error *error = kv->try_get(&args);
+    enum stet_rc rc;
 
     if (error)
         return missed(error, err);
-    stet_buf_add(out, args.value, args.value_size);
+    rc = take(out, args.value, args.value_size, err);
     if (args.value_deleter_callback)
         args.value_deleter_callback(args.value);
-    return STET_OK;
+    return rc;
 }
 
 static enum stet_rc get(void *self, const char *key, uint32_t wait_ms, struct stet_buf *out,
@@ -105,17 +114,18 @@ static enum stet_rc get(void *self, const char *key, uint32_t wait_ms, struct st
         .user_arg = kv->get_arg,
     };
     const PJRT_Error *error;
+    enum stet_rc rc;
 
     if (!wait_ms && kv->try_get)
         return get_now(kv, key, out, err);
     error = kv->get(&args);
     if (error)
         return missed(error, err);
-    stet_buf_add(out, args.value, args.value_size);
+    rc = take(out, args.value, args.value_size, err);
     if (args.value_deleter_callback)
         args.value_deleter_callback(args.value);
-    return STET_OK;
+    return rc;
 }
 
 const struct stet_pod_channel_kind stet_pod_kv_kind = {
-    .word = "kv", .value_most = VALUE_MOST, .whole = true, .lent = true, .put = put, .get = get};
+    .word = "kv", .value_most = VALUE_MOST, .lent = true, .put = put, .get = get};

@@ -2,6 +2,7 @@
 #include "abi/error.h"
 #include "base/mem.h"
 #include "fingerprint/traits.h"
+#include "intercept/finished.h"
 #include "intercept/identity.h"
 #include "intercept/memo.h"
 #include "intercept/pod_internal.h"
@@ -252,6 +253,8 @@ void stet_intercept_pod_end(struct stet_pod_turn *t, uint32_t executable)
         return;
     if (executable && executable < STET_POD_EXECUTABLES)
         atomic_store(&stet_pod.of[executable], (uint8_t)t->scope);
+    if (executable && t->scope)
+        atomic_store(&stet_finished_on, true);
     pthread_mutex_lock(&stet_pod.lock);
     if (executable)
         snprintf(stet_pod.names[executable % STET_POD_NAMES], sizeof *stet_pod.names, "%.63s",
@@ -331,15 +334,25 @@ void stet_intercept_pod_thread(const void *state, const void *code_type)
     atomic_store(&stet_pod.py_code_type, (uintptr_t)code_type);
 }
 
+static unsigned scope_of(uint64_t executable)
+{
+    return executable < STET_POD_EXECUTABLES ? atomic_load(&stet_pod.of[executable]) : 0;
+}
+
+bool stet_intercept_pod_is_joint(uint32_t executable)
+{
+    return stet_pod.of && scope_of(executable);
+}
+
 void stet_intercept_pod_ran(uint64_t executable)
 {
-    uint8_t scope;
+    unsigned scope;
 
     if (!stet_pod.of)
         return;
     atomic_fetch_add_explicit(&stet_pod.runs, 1, memory_order_relaxed);
     atomic_store_explicit(&stet_pod.last_executable, (uint32_t)executable, memory_order_relaxed);
-    scope = executable < STET_POD_EXECUTABLES ? atomic_load(&stet_pod.of[executable]) : 0;
+    scope = scope_of(executable);
     if (scope)
         atomic_fetch_add(&stet_pod.scopes[scope - 1].runs, 1);
 }

@@ -16,10 +16,12 @@
 #include "intercept/threads.h"
 #include "intercept/wait.h"
 #include "pod/channel.h"
+#include "pod/pod_message.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Ranks reach a compile after tracing; no rank waits longer than this, and only once. */
 enum { WAIT_MS = 60000, SLICE_MS = 250, ASKED_MAX = 4096, FAN = 32, EXTRA_MS = 1000 };
@@ -83,18 +85,32 @@ static uint32_t times_asked(struct stet_hash what)
 
 static bool put(const struct ballot *b, const char *key, char value)
 {
-    return stet_pod_channel_put(b->channel, key, stet_view_of(&value, 1)) == STET_OK;
+    struct stet_buf message = STET_BUF_INIT;
+    bool done;
+
+    stet_pod_message_bytes(&message, key, STET_POD_TEXT, stet_view_of(&value, 1));
+    done = !message.failed &&
+           stet_pod_channel_put(b->channel, key, stet_buf_as_view(&message)) == STET_OK;
+    stet_buf_release(&message);
+    return done;
 }
 
-/* 0 if it is not there in time. */
+/* 0 if it is not there in time, or is not a vote. */
 static char get(const struct ballot *b, const char *key, uint32_t ms)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf message = STET_BUF_INIT;
+    struct stet_view vote;
     char value = 0;
+    enum stet_rc rc;
 
-    if (stet_pod_channel_get(b->channel, key, ms, &out) == STET_OK && out.len == 1)
-        value = out.ptr[0];
-    stet_buf_release(&out);
+    if (stet_pod_channel_get(b->channel, key, ms, &message) == STET_OK) {
+        rc = stet_pod_message_read_bytes(&vote, key, STET_POD_TEXT, stet_buf_as_view(&message));
+        if (rc == STET_OK && vote.len == 1)
+            value = vote.ptr[0];
+        else
+            stet_pod_channel_damaged(b->channel, rc);
+    }
+    stet_buf_release(&message);
     return value;
 }
 
@@ -122,10 +138,11 @@ static char decide(const struct ballot *b, char what)
     return valid ? valid : NONE;
 }
 
-/* Waits for a key, until the time is over, the ranks are found to differ, or, if `watch`, until
- * there is a decision: that is then in *decided. */
+/* Waits for a key, until the time is over, the channel fails, the ranks are found to differ, or, if
+ * `watch`, until there is a decision: that is then in *decided. */
 static char await(const struct ballot *b, const char *key, bool watch, char *decided)
 {
+    static const struct timespec pause = {.tv_nsec = 5000000};
     char decision[STET_POD_KEY];
     unsigned slices = 0;
 
@@ -140,8 +157,10 @@ static char await(const struct ballot *b, const char *key, bool watch, char *dec
             return OTHER;
         if (watch && ++slices % 4 == 0 && (*decided = get(b, decision, 0)))
             return 0;
-        if (!left)
+        if (!left || stet_pod_channel_is_over(b->channel))
             return 0;
+        if (left_ms(b) + SLICE_MS / 2 > left)
+            nanosleep(&pause, NULL); /* a store that does not wait */
     }
 }
 
@@ -224,7 +243,8 @@ static uint32_t wait_ms(void)
     return n > 0 && n < 24L * 3600 * 1000 ? (uint32_t)n : 1;
 }
 
-static struct ballot *new_ballot(const struct stet_ranks *r, struct stet_hash what, uint32_t times)
+static struct ballot *new_ballot(const struct stet_ranks *r, struct stet_hash what, uint32_t times,
+                                 enum stet_pod_reach reach)
 {
     struct ballot *b = stet_mem_calloc(1, sizeof *b);
     char name[STET_HASH_TEXT];
@@ -242,7 +262,7 @@ static struct ballot *new_ballot(const struct stet_ranks *r, struct stet_hash wh
     atomic_init(&b->holders, 2);
     stet_hash_format(what, name);
     snprintf(b->base, sizeof b->base, "vote/%s/%u/", name, times);
-    b->channel = b->own < b->count ? stet_intercept_pod_channel() : NULL;
+    b->channel = b->own < b->count ? stet_intercept_pod_channel(reach) : NULL;
     if (b->channel)
         return b;
     stet_mem_free(b->ranks);
@@ -254,10 +274,12 @@ static struct ballot *new_ballot(const struct stet_ranks *r, struct stet_hash wh
 static char hold(const struct stet_ranks *r, struct stet_hash what, bool have, bool strict,
                  struct stet_pod_turn *turn)
 {
-    uint64_t begin = stet_journal_now();
     uint32_t times = times_asked(what), limit = wait_ms();
     struct ballot *b =
-        times == UINT32_MAX || atomic_load(&stuck) ? NULL : new_ballot(r, what, times);
+        times == UINT32_MAX || atomic_load(&stuck)
+            ? NULL
+            : new_ballot(r, what, times, strict ? STET_POD_REACH_ALL : STET_POD_REACH_JOB);
+    uint64_t begin = stet_journal_now();
     char outcome;
 
     if (!b)
@@ -279,7 +301,7 @@ static char hold(const struct stet_ranks *r, struct stet_hash what, bool have, b
         outcome = NONE;
     } else {
         outcome = b->outcome;
-        if (b->silent)
+        if (b->silent || (b->strict && outcome == NONE)) /* another rank waited in vain */
             give_up();
     }
     stet_intercept_pod_waited(stet_journal_now() - begin);

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "intercept/drain.h"
+#include "intercept/finished.h"
 #include "intercept/layer.h"
 #include "intercept/load_watch.h"
 #include "intercept/plugin.h"
@@ -292,6 +293,7 @@ static bool pump(uint64_t until_ns)
     }
     any |= stet_journal_flow_write(&stet_layer.flow, j);
     any |= stet_drain_transfers(j, false);
+    any |= stet_finished_write(j);
     write_faults(j);
     return any;
 }

@@ -131,7 +131,8 @@ static char run_socket[PATH_MAX];
 void stet_launch_agent(struct stet_launch_env *env)
 {
     const char *told = stet_launch_env_get(env, "STET_AGENT"),
-               *store = stet_launch_env_get(env, "STET_STORE");
+               *store = stet_launch_env_get(env, "STET_STORE"),
+               *channel = stet_launch_env_get(env, "STET_RANKS_CHANNEL");
     bool wanted = told && !strcmp(told, "on");
     struct stet_err err = STET_ERR_INIT;
     char *tiers, socket[PATH_MAX];
@@ -141,7 +142,9 @@ void stet_launch_agent(struct stet_launch_env *env)
             snprintf(run_socket, sizeof run_socket, "%s", told);
         return;
     }
-    if (!store || *store != '/') /* without a store there is nothing to share */
+    /* Without a store it has nothing to share, but ranks may use it to compare what they compile.
+     */
+    if ((!store || *store != '/') && (!channel || strcmp(channel, "agent") != 0))
         return;
     tiers = stet_agent_tiers();
     if ((tiers && *tiers) || wanted) {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* A run beyond these limits is explained only at its end. */
-enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16, EXECUTABLES = 1 << 22 };
+enum { PROCESSES = STET_LIVE_PROCESSES, COMPILES = 20000, ORDER = 1 << 16, EXECUTABLES = 1 << 22 };
 enum {
     STACK_WAIT_MS = 700, /* the stack of a compile may be written after the compile */
     RUN_WAIT_MS = 3000,  /* and its first execution after that */

@@ -11,6 +11,8 @@
 
 struct stet_live;
 
+enum { STET_LIVE_PROCESSES = 4096 }; /* of a run that are followed; further ones are not */
+
 /* Callbacks for another reader of the same records; each may be NULL. Processes are numbered as in
  * the digest; `e` and `r` are valid during the call. */
 struct stet_live_tap {

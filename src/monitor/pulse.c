@@ -164,6 +164,17 @@ static void on_stack(struct stet_pulse_process *q, const struct stet_rec_compile
     q->py_code_type = r->code_type;
 }
 
+/* `last_ns` is the time of this record. */
+static void on_finished(struct stet_pulse_process *q, const struct stet_rec_finished *r)
+{
+    q->finished_known = true;
+    q->finished = r->count;
+    q->pending = r->pending;
+    q->last_finished = r->executable;
+    q->pending_executable = r->oldest;
+    q->pending_since_ns = q->last_ns > r->age_ns ? q->last_ns - r->age_ns : 0;
+}
+
 static void on_record(struct stet_pulse *p, size_t process, const struct stet_journal_event *e)
 {
     struct stet_pulse_process *q = &p->processes[process];
@@ -191,6 +202,9 @@ static void on_record(struct stet_pulse *p, size_t process, const struct stet_jo
         break;
     case STET_REC_compile_stack:
         on_stack(q, &r->compile_stack);
+        break;
+    case STET_REC_finished:
+        on_finished(q, &r->finished);
         break;
     case STET_REC_transfers:
         if (!q->ended)

@@ -10,7 +10,7 @@
 #include "monitor/live.h"
 
 enum {
-    STET_PULSE_PROCESSES = 256, /* live.c follows as many */
+    STET_PULSE_PROCESSES = STET_LIVE_PROCESSES,
     STET_PULSE_DEVICES = 1024,
     STET_PULSE_FAMILIES = 512,
     STET_PULSE_CELLS = 1024,
@@ -40,7 +40,10 @@ struct stet_pulse_process {
     uint64_t lost_ns;                     /* the compiler's part of that */
     uint64_t executions;
     uint64_t last_executable; /* the last that began */
-    uint64_t *runs;           /* of each executable, by its id */
+    bool finished_known;      /* executions of programs of several processes are watched */
+    uint64_t finished, pending, last_finished;
+    uint64_t pending_executable, pending_since_ns; /* of the oldest one */
+    uint64_t *runs;                                /* of each executable, by its id */
     size_t runs_room;
     uint64_t py_thread, py_state, py_code_type; /* of the last compile's stack (records.def) */
     uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_MEASURED];

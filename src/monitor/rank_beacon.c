@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "monitor/thread_state.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -154,12 +155,8 @@ static void take_place(const json_t *at, char *file, size_t file_room, char *fun
 /* A literal of ours, so that it outlives the file. */
 static const char *blocked_word(const char *text)
 {
-    static const char *const known[] = {"a lock, a queue or a result",
-                                        "sleep",
-                                        "a child process",
-                                        "a file lock",
-                                        "input",
-                                        "output",
+    static const char *const known[] = {STET_BLOCKED_FUTEX, "sleep", "a child process",
+                                        "a file lock",      "input", "output",
                                         "a system call"};
 
     for (size_t i = 0; text && i < sizeof known / sizeof *known; i++) {
@@ -205,6 +202,7 @@ bool stet_monitor_beacon_read(const char *folder, struct stet_rank_state *s)
     stet_file_close(&file);
     json_array_foreach(json_object_get(root, "ranks"), i, one) found = found || take_state(one, s);
     json_decref(root);
+    s->remote = found;
     if (found)
         s->seen_s = (uint64_t)(time(NULL) - st.st_mtim.tv_sec);
     return found;

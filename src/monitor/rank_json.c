@@ -33,6 +33,10 @@ static void rank_json(struct stet_json *j, const struct stet_rank_state *s)
     stet_json_cstr(j, "why_not_now", s->why_not[0] ? s->why_not : NULL);
     stet_json_told(j, "program", s->program);
     stet_json_uint(j, "program_runs", s->runs);
+    stet_json_told(j, "finished_program", s->finished);
+    stet_json_known(j, "pending_executions", s->finished_known, s->pending_count);
+    stet_json_told(j, "pending_program", s->pending);
+    stet_json_known(j, "pending_ns", s->pending_count, s->pending_ns);
     stet_json_uint(j, "ranks_behind", s->behind);
     stet_json_known(j, "behind_rank", s->behind, (uint64_t)s->behind_rank);
     stet_json_known(j, "behind_runs", s->behind, s->behind_runs);
@@ -56,6 +60,7 @@ void stet_monitor_ranks_json_parts(struct stet_json *j, const struct stet_rank_s
     stet_json_cstr(j, "kind",
                    !hang.found   ? NULL
                    : hang.behind ? "collective"
+                   : hang.all    ? "all"
                                  : stet_monitor_rank_word(hang.kind));
     stet_json_array(j, "ranks");
     for (size_t i = 0; hang.found && i < hang.count && i < STET_HANG_RANKS; i++)

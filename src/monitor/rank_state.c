@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "fingerprint/traits.h"
 #include "monitor/rank_beacon.h"
 #include "monitor/thread_state.h"
 
@@ -11,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WATCH_MS = 250 };
+enum { WATCH_MS = 250, MISSING_MOST = 256 };
 
 const char *stet_monitor_rank_word(enum stet_rank_kind kind)
 {
@@ -198,6 +199,42 @@ static bool stays(const struct stet_rank_state *s, const struct look *l)
 
 /* ---- one process ---- */
 
+static void take_finished(struct stet_rank_state *s, const struct look *l, uint64_t now_ns)
+{
+    const struct stet_pulse_process *q = l->pulse;
+    const struct stet_compile_event *last = compile_of(l->digest, q->last_finished);
+    const struct stet_compile_event *oldest = compile_of(l->digest, q->pending_executable);
+
+    s->finished_known = q->finished_known;
+    s->pending_count = q->pending;
+    if (last)
+        s->finished = stet_traits_function_of(last->name);
+    if (q->pending && oldest)
+        s->pending = stet_traits_function_of(oldest->name);
+    if (q->pending && now_ns > q->pending_since_ns)
+        s->pending_ns = now_ns - q->pending_since_ns;
+}
+
+/* Is it known what has finished? A process writes that once a second. */
+static bool is_settled(const struct stet_rank_state *s)
+{
+    enum { SETTLED_S = 2 };
+
+    return s->finished_known && s->age_ns > SETTLED_S * UINT64_C(1000000000);
+}
+
+/* Does its thread wait for a program that it started? It is in a function of the framework, or in C
+ * directly below the user's line, as in x.block_until_ready(), while a program has not finished. */
+static bool is_in_program(const struct stet_rank_state *s, const struct look *l, bool runs)
+{
+    if (is_settled(s) && !s->pending_count)
+        return false;
+    if (is_framework(s->inner_file))
+        return l->pulse->executions && (!runs || stays(s, l));
+    return is_settled(s) && !runs && !s->inner_line && l->after.blocked_in &&
+           !strcmp(l->after.blocked_in, STET_BLOCKED_FUTEX);
+}
+
 static enum stet_rank_kind judge(struct stet_rank_state *s, const struct look *l)
 {
     const struct stet_compile_event *c = open_compile(l->digest);
@@ -215,7 +252,7 @@ static enum stet_rank_kind judge(struct stet_rank_state *s, const struct look *l
         return STET_RANK_COMPILING;
     if (!s->now)
         return runs ? STET_RANK_HOST : STET_RANK_UNKNOWN;
-    if (is_framework(s->inner_file) && l->pulse->executions && (!runs || stays(s, l)))
+    if (is_in_program(s, l, runs))
         return STET_RANK_DEVICE;
     return runs ? STET_RANK_HOST : STET_RANK_WAITING;
 }
@@ -245,7 +282,7 @@ static void describe(struct stet_rank_state *s, const struct look *l, const char
                                   .steps = steps.known ? steps.completed : 0};
     s->age_ns = now_ns > l->pulse->last_ns ? now_ns - l->pulse->last_ns : 0;
     if (c) {
-        s->program = c->name;
+        s->program = stet_traits_function_of(c->name);
         s->runs = runs_of(l, l->pulse->last_executable);
     }
     if (l->here && l->after.there && !l->pulse->ended)
@@ -253,6 +290,7 @@ static void describe(struct stet_rank_state *s, const struct look *l, const char
     if (!s->now)
         remember_line(s, l->digest);
     s->at_least = l->here && !has_written(l);
+    take_finished(s, l, now_ns);
     s->kind = judge(s, l);
     if (s->kind == STET_RANK_ELSEWHERE)
         stet_monitor_beacon_read(folder, s);
@@ -263,7 +301,7 @@ static void describe(struct stet_rank_state *s, const struct look *l, const char
     c = s->kind == STET_RANK_COMPILING ? open_compile(l->digest) : NULL;
     if (c) { /* its name is known only when it is over */
         s->open_ns = now_ns > c->time_ns ? now_ns - c->time_ns : 0;
-        s->program = c->name;
+        s->program = stet_traits_function_of(c->name);
         s->runs = 0;
     }
 }
@@ -283,7 +321,7 @@ static int in_order(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Ranks that the launcher has and no journal. At most STET_PULSE_PROCESSES are listed. */
+/* Ranks that the launcher has and no journal; at most MISSING_MOST are listed. */
 static void add_missing(struct stet_rank_states *s, size_t room)
 {
     size_t seen = s->count;
@@ -351,7 +389,8 @@ static bool is_replaced(const struct look *old, const struct look *looks, size_t
 enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
                                      const struct stet_monitor_attach *a, struct stet_err *err)
 {
-    size_t n = a->pulse->process_count, room = n + STET_PULSE_PROCESSES;
+    size_t n = a->pulse->process_count, room = n + MISSING_MOST;
+    size_t all = stet_live_digest(a->live)->process_count;
     struct look *looks = stet_mem_calloc(n + 1, sizeof *looks);
     uint64_t now_ns;
 
@@ -375,7 +414,8 @@ enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
             out->world = looks[i].digest->world > 1 ? looks[i].digest->world : 0;
         out->count++;
     }
-    if (a->running)
+    out->left_out = all > n ? all - n : 0;
+    if (a->running && !out->left_out)
         add_missing(out, room);
     qsort(out->items, out->count, sizeof *out->items, in_order);
     stet_mem_free(looks);

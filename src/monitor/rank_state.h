@@ -19,11 +19,16 @@ struct stet_rank_state {
     int64_t rank; /* -1 when not known */
     uint64_t pid; /* 0: there is no process */
     const char *host;
-    struct stet_view program; /* the last that it started; or that it compiles; may be empty */
-    uint64_t runs;            /* of that program, when it was started */
-    uint64_t behind;          /* other ranks that have started it less often */
-    int64_t behind_rank;      /* one of them: the one with the fewest... */
-    uint64_t behind_runs;     /* ...and how many */
+    struct stet_view program;  /* the last that it started; or that it compiles; may be empty */
+    uint64_t runs;             /* of that program, when it was started */
+    uint64_t behind;           /* other ranks that have started it less often */
+    int64_t behind_rank;       /* one of them: the one with the fewest... */
+    uint64_t behind_runs;      /* ...and how many */
+    bool finished_known;       /* of programs that several processes run */
+    struct stet_view finished; /* the last one to finish; may be empty */
+    struct stet_view pending;  /* started and not finished: the oldest; may be empty */
+    uint64_t pending_count;    /* executions */
+    uint64_t pending_ns;       /* since the oldest was started */
     bool at_least; /* it could not write its last executions: the counts are lower bounds */
     uint64_t executions, wait_ns, memory, memory_peak;
     bool steps_known;
@@ -37,14 +42,16 @@ struct stet_rank_state {
     uint64_t line;
     char inner_file[256], inner_function[96]; /* "" if it is the user's own */
     uint64_t inner_line;
-    uint64_t seen_s;        /* on another host: how many seconds ago it was looked at there */
+    bool remote;            /* on another host, where it was looked at... */
+    uint64_t seen_s;        /* ...so many seconds ago */
     const char *blocked_in; /* WAITING: what it waits for in the kernel; NULL when not known */
 };
 
 struct stet_rank_states {
     struct stet_rank_state *items; /* the slowest and the missing first */
     size_t count;
-    int64_t world; /* processes of the job by its launcher; 0 when not known */
+    int64_t world;   /* processes of the job by its launcher; 0 when not known */
+    size_t left_out; /* processes of the run that are not followed: there are too many */
 };
 
 /* Takes a quarter of a second, in which it sees which threads run. Texts are borrowed from `a`. */

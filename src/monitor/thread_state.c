@@ -53,7 +53,7 @@ static const char *wait_of(long call)
 {
     switch (call) {
     case SYS_futex:
-        return "a lock, a queue or a result";
+        return STET_BLOCKED_FUTEX;
     case SYS_nanosleep:
     case SYS_clock_nanosleep:
         return "sleep";

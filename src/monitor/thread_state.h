@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What a thread waits for that is blocked in a futex. */
+#define STET_BLOCKED_FUTEX "a lock, a queue or a result"
+
 struct stet_thread_state {
     bool there;
     char state;             /* as ps shows it: R, S, D, T, Z */

@@ -227,7 +227,8 @@ static void compare_graphs(struct stet_monitor_torch *r)
     struct stet_torch_divergence_sink sink = {
         .context = r, .is_new = is_new_difference, .visit = tell_difference};
     const struct stet_torch *t = &r->torch;
-    uint64_t known = t->compile_count + r->ended + t->graph_bytes + t->torch_key_count;
+    uint64_t known =
+        t->compile_count + r->ended + t->graph_bytes + t->settings_told + t->torch_key_count;
     struct stet_arena arena;
 
     if (r->compared == known)

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -35,57 +34,6 @@ enum stet_rc stet_pod_folder_open(struct stet_pod_folder *f, const char *path, s
     return STET_OK;
 }
 
-/* Is it the claim of a rank ("<host> <pid>") whose process has ended? */
-static bool has_ended(const char *folder, const char *name, const char *own_host)
-{
-    char path[4096 + 300], text[160] = "", host[80] = "";
-    long pid = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    file = fopen(path, "re");
-    if (!file)
-        return false;
-    if (!fgets(text, sizeof text, file))
-        text[0] = '\0';
-    fclose(file);
-    return sscanf(text, "%79s %ld", host, &pid) == 2 && !strcmp(host, own_host) && pid > 0 &&
-           kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-}
-
-/* Does another job own it? */
-static bool is_used_up(const char *folder, int64_t rank)
-{
-    DIR *dir = opendir(folder);
-    char own[64], host[64] = "";
-    bool used = false;
-
-    gethostname(host, sizeof host - 1);
-    snprintf(own, sizeof own, "rank+%lld", (long long)rank);
-    for (struct dirent *e; dir && !used && (e = readdir(dir));) {
-        if (strncmp(e->d_name, "rank+", 5) == 0)
-            used = !strcmp(e->d_name, own) || has_ended(folder, e->d_name, host);
-    }
-    if (dir)
-        closedir(dir);
-    return used;
-}
-
-enum stet_rc stet_pod_folder_join(struct stet_pod_folder *f, const char *path, int64_t rank,
-                                  struct stet_err *err)
-{
-    enum { JOBS_MOST = 10000 };
-    char one[4096];
-
-    for (int i = 0; i < JOBS_MOST; i++) {
-        if (snprintf(one, sizeof one, "%s/%d", path, i) >= (int)sizeof one)
-            break;
-        if (!is_used_up(one, rank))
-            return stet_pod_folder_open(f, one, err);
-    }
-    return stet_fail(err, STET_LIMIT, "%s: too many jobs", path);
-}
-
 /* Keys have slashes; names of files have none. */
 static bool path_of(const struct stet_pod_folder *f, const char *key, char *out, size_t room)
 {
@@ -107,6 +55,8 @@ static enum stet_rc put(void *self, const char *key, struct stet_view value, str
         return stet_fail(err, STET_LIMIT, "%s: path too long", key);
     if (stet_fs_exists(path))
         return STET_REFUSED;
+    if (!stet_fs_fits(value.len))
+        return stet_fail(err, STET_LIMIT, "%s: larger than this process may write", path);
     rc = stet_fs_begin(&w, path, err);
     if (rc != STET_OK)
         return rc;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "pod/member_internal.h"
+#include "pod/pod_launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,14 +171,44 @@ enum stet_pod_finding stet_pod_member_finding(struct stet_pod_member *m, uint64_
     return f;
 }
 
+/* ---- messages ---- */
+
+bool stet_pod_member_get(struct stet_pod_member *m, const char *key, enum stet_pod_message kind,
+                         uint32_t wait_ms, struct stet_buf *message, struct stet_view *bytes)
+{
+    enum stet_rc rc;
+
+    message->len = 0;
+    if (stet_pod_channel_get(m->channel, key, wait_ms, message) != STET_OK)
+        return false;
+    rc = stet_pod_message_read_bytes(bytes, key, kind, stet_buf_as_view(message));
+    if (rc != STET_OK)
+        stet_pod_channel_damaged(m->channel, rc);
+    return rc == STET_OK;
+}
+
+void stet_pod_member_put(struct stet_pod_member *m, const char *key, enum stet_pod_message kind,
+                         struct stet_view bytes)
+{
+    struct stet_buf message = STET_BUF_INIT;
+
+    stet_pod_message_bytes(&message, key, kind, bytes);
+    if (!message.failed)
+        stet_pod_channel_put(m->channel, key, stet_buf_as_view(&message));
+    stet_buf_release(&message);
+}
+
 /* ---- captured bytes ---- */
 
-/* Pieces of at most this many bytes; each begins with 'm' if more follow. */
-enum { PIECE = 384 << 10, PIECES_MOST = 64 };
+/* Pieces of at most this many bytes; each begins with 'm' if more follow. The message around a
+ * piece takes up to AROUND bytes. */
+enum { PIECE = 384 << 10, PIECES_MOST = 64, AROUND = 64 };
 
 static size_t piece_of(const struct stet_pod_member *m)
 {
-    return m->channel->kind->value_most < PIECE ? m->channel->kind->value_most : PIECE;
+    size_t most = m->channel->kind->value_most - AROUND;
+
+    return most < PIECE ? most : PIECE;
 }
 
 static void key_of(char out[STET_POD_KEY], struct stet_hash hash, bool options, unsigned piece)
@@ -190,7 +221,7 @@ static void key_of(char out[STET_POD_KEY], struct stet_hash hash, bool options, 
 
 static void give(struct stet_pod_member *m, struct stet_hash hash, bool options)
 {
-    struct stet_buf bytes = STET_BUF_INIT, piece = STET_BUF_INIT;
+    struct stet_buf bytes = STET_BUF_INIT, piece = STET_BUF_INIT, message = STET_BUF_INIT;
     size_t most = piece_of(m) - 1, at = 0;
     char key[STET_POD_KEY];
 
@@ -203,16 +234,19 @@ static void give(struct stet_pod_member *m, struct stet_hash hash, bool options)
         size_t n = bytes.len - at < most ? bytes.len - at : most;
         enum stet_rc rc;
 
-        piece.len = 0;
+        piece.len = message.len = 0;
         stet_buf_char(&piece, at + n < bytes.len ? 'm' : 'l');
         stet_buf_add(&piece, bytes.ptr + at, n);
         key_of(key, hash, options, i);
-        rc = piece.failed ? STET_NO_MEMORY
-                          : stet_pod_channel_put(m->channel, key, stet_buf_as_view(&piece));
+        stet_pod_message_bytes(&message, key, STET_POD_PIECE, stet_buf_as_view(&piece));
+        rc = piece.failed || message.failed
+                 ? STET_NO_MEMORY
+                 : stet_pod_channel_put(m->channel, key, stet_buf_as_view(&message));
         if (rc != STET_OK) /* or another rank gave it already */
             break;
         at += n;
     }
+    stet_buf_release(&message);
     stet_buf_release(&piece);
     stet_buf_release(&bytes);
 }
@@ -225,8 +259,9 @@ void stet_pod_member_give(struct stet_pod_member *m, const struct stet_pod_entry
 
 static bool take(struct stet_pod_member *m, struct stet_hash hash, bool options, uint32_t wait_ms)
 {
-    struct stet_buf whole = STET_BUF_INIT, piece = STET_BUF_INIT;
+    struct stet_buf whole = STET_BUF_INIT, message = STET_BUF_INIT;
     bool more = true, done = false;
+    struct stet_view piece;
     char key[STET_POD_KEY];
 
     if (stet_hash_is_zero(hash))
@@ -236,9 +271,8 @@ static bool take(struct stet_pod_member *m, struct stet_hash hash, bool options,
         return true;
     }
     for (unsigned i = 0; more && i < PIECES_MOST; i++) {
-        piece.len = 0;
         key_of(key, hash, options, i);
-        if (stet_pod_channel_get(m->channel, key, wait_ms, &piece) != STET_OK || !piece.len)
+        if (!stet_pod_member_get(m, key, STET_POD_PIECE, wait_ms, &message, &piece) || !piece.len)
             break;
         more = piece.ptr[0] == 'm';
         stet_buf_add(&whole, piece.ptr + 1, piece.len - 1);
@@ -246,7 +280,7 @@ static bool take(struct stet_pod_member *m, struct stet_hash hash, bool options,
     }
     if (done)
         m->host.keep(m->host.context, hash, options, stet_buf_as_view(&whole));
-    stet_buf_release(&piece);
+    stet_buf_release(&message);
     stet_buf_release(&whole);
     return done;
 }
@@ -296,40 +330,35 @@ static uint32_t next_look(struct stet_pod_member *m, uint64_t now)
     return soonest;
 }
 
-/* The first rank gives the job a name. */
-static void name_job(struct stet_pod_member *m, const char *self)
-{
-    struct stet_buf text = STET_BUF_INIT;
-    struct stet_hash job =
-        stet_hash_mix_u64(stet_hash_bytes(stet_view_str(self)), stet_clock_wall_ns());
-    char own[STET_HASH_TEXT];
-
-    stet_hash_format(job, own);
-    if (stet_pod_channel_put(m->channel, "job", stet_view_str(own)) == STET_REFUSED &&
-        (stet_pod_channel_get(m->channel, "job", 0, &text) != STET_OK ||
-         !stet_hash_parse(stet_buf_as_view(&text), &job)))
-        job = (struct stet_hash){0};
-    stet_buf_release(&text);
-    m->host.joined(m->host.context, job);
-}
-
 /* A process that inherited the variables of a rank is not that rank: the first one that comes is.
  */
 static bool is_own_rank(struct stet_pod_member *m)
 {
-    struct stet_pod_state own = {0};
-    char key[STET_POD_KEY], text[128];
+    char key[STET_POD_KEY], text[STET_POD_CLAIM];
 
     if (m->claimed)
         return !m->doubled;
     m->claimed = true;
-    m->host.describe(m->host.context, &own);
     snprintf(key, sizeof key, "rank/%lld", (long long)m->rank);
-    snprintf(text, sizeof text, "%s %llu", own.host, (unsigned long long)own.pid);
+    stet_pod_launch_claim(text);
     m->doubled = stet_pod_channel_put(m->channel, key, stet_view_str(text)) == STET_REFUSED;
-    if (!m->doubled)
-        name_job(m, text);
+    if (m->doubled)
+        stet_pod_launch_contest(m->channel, m->rank);
+    else
+        m->host.joined(m->host.context, m->channel->job);
     return !m->doubled;
+}
+
+void stet_pod_member_say(struct stet_pod_member *m, const struct stet_pod_verdict *v)
+{
+    bool contested = stet_pod_launch_is_contested(m->channel, m->rank) ||
+                     stet_pod_launch_is_contested(m->channel, v->other);
+
+    for (size_t i = 0; i < v->missing_count && i < STET_POD_MISSED; i++)
+        contested = contested || stet_pod_launch_is_contested(m->channel, v->missing[i]);
+    m->contested = m->contested || contested;
+    if (!contested)
+        m->host.verdict(m->host.context, v);
 }
 
 uint64_t stet_pod_member_open(struct stet_pod_member *m)
@@ -358,8 +387,11 @@ bool stet_pod_member_was_here(struct stet_pod_member *m, int64_t rank)
 
 const char *stet_pod_member_apart(const struct stet_pod_member *m)
 {
-    return m->doubled    ? "another process has this rank"
-           : m->unshared ? "a rank that must compile the same was never seen in this channel: not "
+    return m->doubled ? "another process has this rank"
+           : m->contested
+               ? "two processes say that they are the same rank: one may be of an earlier "
+                 "launch"
+           : m->unshared ? "a rank that must compile the same does not answer in this channel: not "
                            "all ranks share it"
                          : NULL;
 }

@@ -63,10 +63,8 @@ static bool gather(struct stet_pod_member *m, const struct stet_pod_scope *s,
     for (size_t i = from; i < from + STET_POD_FAN && i < s->count; i++) {
         struct stet_view theirs;
 
-        message.len = 0;
         here_key(key, r, s->ranks[i]);
-        if (stet_pod_channel_get(m->channel, key, 0, &message) != STET_OK ||
-            stet_pod_message_read_here(&theirs, stet_buf_as_view(&message)) != STET_OK ||
+        if (!stet_pod_member_get(m, key, STET_POD_HERE, 0, &message, &theirs) ||
             theirs.len != bytes)
             continue;
         for (size_t k = 0; k < bytes; k++)
@@ -81,18 +79,15 @@ static bool gather(struct stet_pod_member *m, const struct stet_pod_scope *s,
 static void answer(struct stet_pod_member *m, const struct stet_pod_scope *s,
                    struct stet_pod_record *r)
 {
-    struct stet_buf bits = STET_BUF_INIT, message = STET_BUF_INIT;
+    struct stet_buf bits = STET_BUF_INIT;
     char key[STET_POD_KEY];
 
     if (gather(m, s, r, &bits)) {
-        stet_pod_message_here(&message, stet_buf_as_view(&bits));
         here_key(key, r, s->ranks[s->own]);
-        if (!message.failed)
-            stet_pod_channel_put(m->channel, key, stet_buf_as_view(&message));
+        stet_pod_member_put(m, key, STET_POD_HERE, stet_buf_as_view(&bits));
     }
     r->called = DONE;
     stet_buf_release(&bits);
-    stet_buf_release(&message);
 }
 
 /* ---- news ---- */
@@ -102,7 +97,7 @@ void stet_pod_member_announce(struct stet_pod_member *m, const char *text)
     char key[STET_POD_KEY];
 
     snprintf(key, sizeof key, "news/%lld/%llu", (long long)m->rank, (unsigned long long)m->news++);
-    stet_pod_channel_put(m->channel, key, stet_view_str(text));
+    stet_pod_member_put(m, key, STET_POD_TEXT, stet_view_str(text));
 }
 
 /* "call <scope> <place>" */
@@ -145,24 +140,25 @@ static void hear_question(struct stet_pod_member *m, const char *text)
 
 static void read_news(struct stet_pod_member *m, struct stet_pod_peer *p, uint64_t now)
 {
-    struct stet_buf text = STET_BUF_INIT;
-    char key[STET_POD_KEY];
+    struct stet_buf message = STET_BUF_INIT;
+    struct stet_view bytes;
+    char key[STET_POD_KEY], text[96];
 
-    while (!atomic_load(&m->stopped)) {
-        text.len = 0;
+    for (int i = 0; i < STET_POD_HEARD && !atomic_load(&m->stopped); i++) {
         snprintf(key, sizeof key, "news/%lld/%llu", (long long)p->rank,
                  (unsigned long long)p->news);
-        if (stet_pod_channel_get(m->channel, key, 0, &text) != STET_OK || !text.len)
+        if (!stet_pod_member_get(m, key, STET_POD_TEXT, 0, &message, &bytes))
             break;
         p->news++;
-        if (!strncmp(text.ptr, "call ", 5))
-            hear_call(m, text.ptr + 5, now);
-        else if (!strncmp(text.ptr, "ask ", 4))
-            hear_question(m, text.ptr + 4);
-        else if (!strncmp(text.ptr, "differ", 6))
+        snprintf(text, sizeof text, "%.*s", STET_FMT(bytes));
+        if (!strncmp(text, "call ", 5))
+            hear_call(m, text + 5, now);
+        else if (!strncmp(text, "ask ", 4))
+            hear_question(m, text + 4);
+        else if (!strcmp(text, "differ"))
             stet_pod_member_hear(m, p->rank, &p->reports);
     }
-    stet_buf_release(&text);
+    stet_buf_release(&message);
 }
 
 uint32_t stet_pod_member_listen(struct stet_pod_member *m, uint64_t now)
@@ -194,7 +190,8 @@ uint32_t stet_pod_member_listen(struct stet_pod_member *m, uint64_t now)
 /* Could it have answered? Only the first ones are looked at. */
 static bool is_expected(struct stet_pod_member *m, int64_t rank, uint64_t found)
 {
-    return m->channel->kind->whole || found >= STET_POD_MISSED || stet_pod_member_was_here(m, rank);
+    return m->channel->reach != STET_POD_REACH_SOME || found >= STET_POD_MISSED ||
+           stet_pod_member_was_here(m, rank);
 }
 
 static void count_missing(struct stet_pod_member *m, const struct stet_pod_scope *s,
@@ -241,7 +238,7 @@ static void tell_missing(struct stet_pod_member *m, struct stet_pod_record *r, u
     }
     m->call.after_ns = now - r->since_ns;
     r->called = DONE;
-    m->host.verdict(m->host.context, &m->call);
+    stet_pod_member_say(m, &m->call);
 }
 
 static void lead_call(struct stet_pod_member *m, const struct stet_pod_scope *s,

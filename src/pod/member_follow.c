@@ -77,13 +77,21 @@ bool stet_pod_member_read(struct stet_pod_member *m, struct stet_pod_peer *p, ui
         bytes.len = 0;
         snprintf(key, sizeof key, "log/%lld/%llu", (long long)p->rank, (unsigned long long)p->next);
         rc = stet_pod_channel_get(m->channel, key, any ? 0 : wait_ms, &bytes);
+        p->awaited |= rc == STET_NOT_FOUND;
         if (rc != STET_OK)
             break;
+        rc = stet_pod_message_read_batch(&m->scratch, key, stet_buf_as_view(&bytes));
+        if (rc == STET_OK && m->scratch.rank != p->rank)
+            rc = STET_BAD_INPUT;
+        if (rc != STET_OK) {
+            stet_pod_channel_damaged(m->channel, rc);
+            break;
+        }
         p->next++;
+        p->alive |= p->awaited;
+        p->awaited = false;
         any = true;
-        if (stet_pod_message_read_batch(&m->scratch, stet_buf_as_view(&bytes)) == STET_OK &&
-            m->scratch.rank == p->rank)
-            apply(p, &m->scratch, stet_pod_member_now(m));
+        apply(p, &m->scratch, stet_pod_member_now(m));
     } while (!atomic_load(&m->stopped) && m->scratch.entry_count == STET_POD_BATCH_ENTRIES);
     stet_buf_release(&bytes);
     return any;
@@ -98,7 +106,7 @@ void stet_pod_member_ask(struct stet_pod_member *m, struct stet_pod_peer *p, uin
     p->asked = p->next + 1;
     p->asked_ns = now;
     snprintf(key, sizeof key, "ask/%lld/%llu", (long long)p->rank, (unsigned long long)p->next);
-    stet_pod_channel_put(m->channel, key, STET_VIEW("?"));
+    stet_pod_member_put(m, key, STET_POD_TEXT, STET_VIEW("?"));
 }
 
 /* ---- comparing ---- */
@@ -232,15 +240,15 @@ static void ask_witnesses(struct stet_pod_member *m, struct stet_pod_verdict *v)
     stet_hash_format(s->hash, scope);
     for (size_t i = 1; i <= STET_POD_WITNESSES + 1 && i < s->count && n < STET_POD_WITNESSES; i++) {
         struct stet_hash theirs;
+        struct stet_view text;
 
         if (i == s->own || s->ranks[i] == v->other)
             continue;
-        bytes.len = 0;
         v->witness[n] = (int64_t)s->ranks[i];
         snprintf(key, sizeof key, "key/%s/%llu/%u", scope, (unsigned long long)v->own.place,
                  s->ranks[i]);
-        if (stet_pod_channel_get(m->channel, key, 0, &bytes) == STET_OK &&
-            stet_hash_parse(stet_buf_as_view(&bytes), &theirs))
+        if (stet_pod_member_get(m, key, STET_POD_TEXT, 0, &bytes, &text) &&
+            stet_hash_parse(text, &theirs))
             v->opinion[n] = stet_hash_eq(theirs, v->own.part[STET_POD_PROGRAM]) ? STET_POD_LIKE_THIS
                             : stet_hash_eq(theirs, v->theirs.part[STET_POD_PROGRAM])
                                 ? STET_POD_LIKE_OTHER
@@ -264,10 +272,12 @@ static void send_report(struct stet_pod_member *m, const struct stet_pod_verdict
 
     m->host.describe(m->host.context, &report.state);
     m->host.flags(m->host.context, report.flags);
-    stet_pod_message_report(&bytes, &report);
-    for (unsigned i = 0; i < TRIES && !bytes.failed; i++) {
+    for (unsigned i = 0; i < TRIES; i++) {
         snprintf(key, sizeof key, "differs/%lld/%u", (long long)v->other, i);
-        if (stet_pod_channel_put(m->channel, key, stet_buf_as_view(&bytes)) != STET_REFUSED)
+        bytes.len = 0;
+        stet_pod_message_report(&bytes, key, &report);
+        if (bytes.failed ||
+            stet_pod_channel_put(m->channel, key, stet_buf_as_view(&bytes)) != STET_REFUSED)
             break;
     }
     stet_buf_release(&bytes);
@@ -308,13 +318,14 @@ static void report_difference(struct stet_pod_member *m, struct stet_pod_peer *p
 
 static void take_flags(struct stet_pod_member *m, struct stet_pod_verdict *v)
 {
-    struct stet_buf flags = STET_BUF_INIT;
+    struct stet_buf message = STET_BUF_INIT;
+    struct stet_view flags;
     char key[STET_POD_KEY];
 
     flags_key(key, v->other);
-    if (stet_pod_channel_get(m->channel, key, 0, &flags) == STET_OK)
-        snprintf(v->flags, sizeof v->flags, "%.*s", (int)flags.len, flags.ptr);
-    stet_buf_release(&flags);
+    if (stet_pod_member_get(m, key, STET_POD_TEXT, 0, &message, &flags))
+        snprintf(v->flags, sizeof v->flags, "%.*s", STET_FMT(flags));
+    stet_buf_release(&message);
 }
 
 uint32_t stet_pod_member_tell(struct stet_pod_member *m, bool at_once)
@@ -335,7 +346,7 @@ uint32_t stet_pod_member_tell(struct stet_pod_member *m, bool at_once)
         ask_witnesses(m, v);
         take_flags(m, v);
         v->after_ns = now - m->telling[i].since_ns;
-        m->host.verdict(m->host.context, v);
+        stet_pod_member_say(m, v);
     }
     m->telling_count = kept;
     return kept ? AGAIN_MS : UINT32_MAX;
@@ -358,11 +369,38 @@ static void settle(struct stet_pod_member *m, struct stet_pod_record *r,
     pthread_mutex_unlock(&m->lock);
 }
 
+/* Does it take part in this launch? What a channel holds may have been written in an earlier one.
+ */
+static bool is_present(const struct stet_pod_member *m, const struct stet_pod_peer *p)
+{
+    return m->channel->reach == STET_POD_REACH_JOB || p->alive;
+}
+
+/* Asks the leader at the end of its log. If it goes on with it, it takes part; if not, this entry
+ * has nothing to be compared with. */
+static void await_answer(struct stet_pod_member *m, struct stet_pod_peer *p,
+                         struct stet_pod_record *r)
+{
+    uint64_t now = stet_pod_member_now(m);
+
+    while (stet_pod_member_read(m, p, 0))
+        continue;
+    stet_pod_member_ask(m, p, now);
+    if (now < r->since_ns + stet_pod_ms(m->timing.late))
+        return;
+    m->unshared = true;
+    settle(m, r, STET_POD_ALONE);
+}
+
 static void differ(struct stet_pod_member *m, struct stet_pod_peer *p, struct stet_pod_record *r,
                    const struct stet_pod_entry *theirs, bool certain, bool went_on)
 {
     struct stet_pod_scope *s = own_scope(m, r->e.scope);
 
+    if (!is_present(m, p)) {
+        await_answer(m, p, r);
+        return;
+    }
     settle(m, r, STET_POD_DIFFERS);
     if (s ? s->told++ < STET_POD_REPORTED : !is_told(m, &r->e))
         report_difference(m, p, r, theirs, certain, went_on);
@@ -384,10 +422,11 @@ static void tell_late(struct stet_pod_member *m, const struct stet_pod_peer *p,
                                  .after_ns = now - r->since_ns};
 
     r->late = true;
-    if (!p->known && !m->channel->kind->whole && !stet_pod_member_was_here(m, p->rank))
+    if (!is_present(m, p) || (!p->known && m->channel->reach == STET_POD_REACH_SOME &&
+                              !stet_pod_member_was_here(m, p->rank)))
         m->unshared = true;
     else
-        m->host.verdict(m->host.context, &v);
+        stet_pod_member_say(m, &v);
 }
 
 /* A program that several processes run together: all of them compile it, at the same place. Only

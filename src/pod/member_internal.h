@@ -14,6 +14,7 @@ enum {
     STET_POD_REPORTED = 3, /* differences that are told per scope: later ones follow from these */
     STET_POD_FAN = 32,     /* children of a rank in the tree of a scope */
     STET_POD_TELLING = 8,  /* differences that wait for the other rank's program */
+    STET_POD_HEARD = 32,   /* reports or news that are read at once: a channel may never end */
 };
 
 /* An entry of this rank, and what is known about it. */
@@ -48,6 +49,7 @@ struct stet_pod_peer {
     uint32_t count_count;
     struct stet_pod_state state;
     bool known;               /* a batch was read */
+    bool awaited, alive;      /* its next batch was not there; one came after that */
     uint64_t read_ns;         /* when the last one was read */
     uint64_t moved_ns;        /* when one last showed something new */
     uint64_t asked, asked_ns; /* batch + 1 that was asked for, and when */
@@ -75,6 +77,7 @@ struct stet_pod_member {
     uint64_t reports, news;             /* read, and written, as a leader */
     bool flags_given, claimed, doubled; /* doubled: another process has this rank */
     bool unshared;                      /* a leader was never seen in this channel */
+    bool contested;                     /* a finding was dropped: stet_pod_launch_contest */
     struct stet_pod_verdict call;       /* of the roll call in progress */
     struct stet_pod_peer peers[STET_POD_PEERS];
     /* Differences that will be told when the other rank's program is here, or at the latest at
@@ -98,6 +101,9 @@ const struct stet_pod_scope *stet_pod_member_scope_of(const struct stet_pod_memb
 int64_t stet_pod_member_leader(const struct stet_pod_member *m, const struct stet_pod_entry *e);
 bool stet_pod_member_leads(const struct stet_pod_member *m);
 
+/* Tells the host, unless two processes say that they are one of the ranks. */
+void stet_pod_member_say(struct stet_pod_member *m, const struct stet_pod_verdict *v);
+
 /* Has this rank ever been here? In a channel that all processes of the job use, a rank that was not
  * has not come; in others it may use another one. */
 bool stet_pod_member_was_here(struct stet_pod_member *m, int64_t rank);
@@ -117,6 +123,13 @@ bool stet_pod_member_read(struct stet_pod_member *m, struct stet_pod_peer *p, ui
 struct stet_pod_peer *stet_pod_member_peer(struct stet_pod_member *m, int64_t rank);
 /* Asks a rank for its next batch; once for each. */
 void stet_pod_member_ask(struct stet_pod_member *m, struct stet_pod_peer *p, uint64_t now);
+
+/* Reads a message of `kind` into *message; *bytes are in it. False if there is none, or it is
+ * damaged. */
+bool stet_pod_member_get(struct stet_pod_member *m, const char *key, enum stet_pod_message kind,
+                         uint32_t wait_ms, struct stet_buf *message, struct stet_view *bytes);
+void stet_pod_member_put(struct stet_pod_member *m, const char *key, enum stet_pod_message kind,
+                         struct stet_view bytes);
 
 /* Publishes entries, answers ranks that ask, reads their reports. */
 void stet_pod_member_lead(struct stet_pod_member *m, uint64_t now);

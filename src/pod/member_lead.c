@@ -16,7 +16,7 @@ static void be_witness(struct stet_pod_member *m, const struct stet_pod_entry *e
     stet_hash_format(e->part[STET_POD_PROGRAM], text);
     snprintf(key, sizeof key, "key/%s/%llu/%lld", scope, (unsigned long long)e->place,
              (long long)m->rank);
-    stet_pod_channel_put(m->channel, key, stet_view_str(text));
+    stet_pod_member_put(m, key, STET_POD_TEXT, stet_view_str(text));
 }
 
 static void take_counts(struct stet_pod_member *m, struct stet_pod_batch *b)
@@ -36,13 +36,15 @@ static void give_flags(struct stet_pod_member *m)
     m->flags_given = true;
     m->host.flags(m->host.context, flags);
     snprintf(key, sizeof key, "flags/%lld", (long long)m->rank);
-    stet_pod_channel_put(m->channel, key, stet_view_str(flags));
+    stet_pod_member_put(m, key, STET_POD_TEXT, stet_view_str(flags));
 }
 
 void stet_pod_member_publish(struct stet_pod_member *m)
 {
     struct stet_pod_batch *b = &m->scratch;
     struct stet_buf bytes = STET_BUF_INIT;
+    uint64_t from = m->published;
+    enum stet_rc rc = STET_NO_MEMORY;
     char key[STET_POD_KEY];
 
     memset(b, 0, sizeof *b);
@@ -60,12 +62,16 @@ void stet_pod_member_publish(struct stet_pod_member *m)
     }
     m->host.describe(m->host.context, &b->state);
     take_counts(m, b);
-    stet_pod_message_batch(&bytes, b);
     snprintf(key, sizeof key, "log/%lld/%llu", (long long)m->rank, (unsigned long long)m->batches);
+    stet_pod_message_batch(&bytes, key, b);
     if (!bytes.failed)
-        stet_pod_channel_put(m->channel, key, stet_buf_as_view(&bytes));
-    m->batches++;
+        rc = stet_pod_channel_put(m->channel, key, stet_buf_as_view(&bytes));
     stet_buf_release(&bytes);
+    if (rc != STET_OK && rc != STET_REFUSED) { /* readers wait for this number: again, later */
+        m->published = from;
+        return;
+    }
+    m->batches++;
     if (b->entry_count)
         give_flags(m);
 }
@@ -84,13 +90,14 @@ static bool is_time(struct stet_pod_member *m, uint64_t now)
 
 static bool is_asked(struct stet_pod_member *m)
 {
-    struct stet_buf unused = STET_BUF_INIT;
+    struct stet_buf message = STET_BUF_INIT;
+    struct stet_view unused;
     char key[STET_POD_KEY];
     bool asked;
 
     snprintf(key, sizeof key, "ask/%lld/%llu", (long long)m->rank, (unsigned long long)m->batches);
-    asked = stet_pod_channel_get(m->channel, key, 0, &unused) == STET_OK;
-    stet_buf_release(&unused);
+    asked = stet_pod_member_get(m, key, STET_POD_TEXT, 0, &message, &unused);
+    stet_buf_release(&message);
     return asked;
 }
 
@@ -133,7 +140,7 @@ static void hear(struct stet_pod_member *m, int64_t leader, const struct stet_po
     stet_pod_member_take(m, &p->own, FETCH_MS);
     v.after_ns = now - since;
     memcpy(v.flags, p->flags, sizeof v.flags);
-    m->host.verdict(m->host.context, &v);
+    stet_pod_member_say(m, &v);
 }
 
 void stet_pod_member_hear(struct stet_pod_member *m, int64_t leader, uint64_t *next)
@@ -141,16 +148,21 @@ void stet_pod_member_hear(struct stet_pod_member *m, int64_t leader, uint64_t *n
     struct stet_buf bytes = STET_BUF_INIT;
     struct stet_pod_report report;
     char key[STET_POD_KEY];
+    enum stet_rc rc;
 
-    while (!atomic_load(&m->stopped)) {
+    for (int i = 0; i < STET_POD_HEARD && !atomic_load(&m->stopped); i++) {
         bytes.len = 0;
         snprintf(key, sizeof key, "differs/%lld/%llu", (long long)leader,
                  (unsigned long long)*next);
         if (stet_pod_channel_get(m->channel, key, 0, &bytes) != STET_OK)
             break;
         ++*next;
-        if (stet_pod_message_read_report(&report, stet_buf_as_view(&bytes)) == STET_OK &&
-            report.rank >= 0 && report.rank != m->rank)
+        rc = stet_pod_message_read_report(&report, key, stet_buf_as_view(&bytes));
+        if (rc == STET_OK && (report.rank < 0 || report.rank >= m->world))
+            rc = STET_BAD_INPUT;
+        if (rc != STET_OK)
+            stet_pod_channel_damaged(m->channel, rc);
+        else if (report.rank != m->rank)
             hear(m, leader, &report);
     }
     stet_buf_release(&bytes);

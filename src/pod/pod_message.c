@@ -1,4 +1,4 @@
-/* See message.h. */
+/* See pod_message.h. */
 #include "pod/pod_message.h"
 
 #include "base/reader.h"
@@ -104,14 +104,19 @@ static void begin(struct stet_buf *out, enum stet_pod_message kind)
     stet_buf_char(out, (char)kind);
 }
 
-static void end(struct stet_buf *out)
+static uint64_t checksum(struct stet_view body, const char *key)
+{
+    return stet_hash_mix(stet_hash_bytes(body), stet_hash_bytes(stet_view_str(key))).lo;
+}
+
+static void end(struct stet_buf *out, const char *key)
 {
     if (!out->failed)
-        stet_buf_u64(out, stet_hash_bytes(stet_buf_as_view(out)).lo);
+        stet_buf_u64(out, checksum(stet_buf_as_view(out), key));
 }
 
 /* A reader of what is between head and checksum. */
-static enum stet_rc open_message(struct stet_reader *r, struct stet_view bytes,
+static enum stet_rc open_message(struct stet_reader *r, const char *key, struct stet_view bytes,
                                  enum stet_pod_message kind)
 {
     size_t head = strlen(MAGIC) + 2, tail = 8;
@@ -122,7 +127,7 @@ static enum stet_rc open_message(struct stet_reader *r, struct stet_view bytes,
         return STET_BAD_INPUT;
     body = stet_view_of(bytes.ptr, bytes.len - tail);
     stet_reader_init(&check, stet_view_of(bytes.ptr + body.len, tail), 0);
-    if (stet_reader_u64(&check) != stet_hash_bytes(body).lo)
+    if (stet_reader_u64(&check) != checksum(body, key))
         return STET_BAD_INPUT;
     if (bytes.ptr[head - 2] != STET_POD_VERSION)
         return STET_UNSUPPORTED;
@@ -137,7 +142,7 @@ static enum stet_rc close_message(const struct stet_reader *r)
     return stet_reader_ok(r) && !stet_reader_left(r) ? STET_OK : STET_BAD_INPUT;
 }
 
-void stet_pod_message_batch(struct stet_buf *out, const struct stet_pod_batch *b)
+void stet_pod_message_batch(struct stet_buf *out, const char *key, const struct stet_pod_batch *b)
 {
     begin(out, STET_POD_BATCH);
     stet_buf_varint(out, (uint64_t)b->rank);
@@ -151,13 +156,14 @@ void stet_pod_message_batch(struct stet_buf *out, const struct stet_pod_batch *b
     stet_buf_varint(out, b->entry_count);
     for (uint32_t i = 0; i < b->entry_count; i++)
         put_entry(out, &b->entries[i]);
-    end(out);
+    end(out, key);
 }
 
-enum stet_rc stet_pod_message_read_batch(struct stet_pod_batch *b, struct stet_view bytes)
+enum stet_rc stet_pod_message_read_batch(struct stet_pod_batch *b, const char *key,
+                                         struct stet_view message)
 {
     struct stet_reader r;
-    enum stet_rc rc = open_message(&r, bytes, STET_POD_BATCH);
+    enum stet_rc rc = open_message(&r, key, message, STET_POD_BATCH);
 
     if (rc != STET_OK)
         return rc;
@@ -180,7 +186,7 @@ enum stet_rc stet_pod_message_read_batch(struct stet_pod_batch *b, struct stet_v
     return close_message(&r);
 }
 
-void stet_pod_message_report(struct stet_buf *out, const struct stet_pod_report *p)
+void stet_pod_message_report(struct stet_buf *out, const char *key, const struct stet_pod_report *p)
 {
     begin(out, STET_POD_REPORT);
     stet_buf_varint(out, (uint64_t)p->rank);
@@ -189,13 +195,14 @@ void stet_pod_message_report(struct stet_buf *out, const struct stet_pod_report 
     stet_buf_char(out, (char)(p->certain | p->went_on << 1));
     put_state(out, &p->state);
     stet_buf_text(out, stet_view_str(p->flags));
-    end(out);
+    end(out, key);
 }
 
-enum stet_rc stet_pod_message_read_report(struct stet_pod_report *p, struct stet_view bytes)
+enum stet_rc stet_pod_message_read_report(struct stet_pod_report *p, const char *key,
+                                          struct stet_view message)
 {
     struct stet_reader r;
-    enum stet_rc rc = open_message(&r, bytes, STET_POD_REPORT);
+    enum stet_rc rc = open_message(&r, key, message, STET_POD_REPORT);
     unsigned bits;
 
     if (rc != STET_OK)
@@ -212,20 +219,22 @@ enum stet_rc stet_pod_message_read_report(struct stet_pod_report *p, struct stet
     return close_message(&r);
 }
 
-void stet_pod_message_here(struct stet_buf *out, struct stet_view bits)
+void stet_pod_message_bytes(struct stet_buf *out, const char *key, enum stet_pod_message kind,
+                            struct stet_view bytes)
 {
-    begin(out, STET_POD_HERE);
-    stet_buf_text(out, bits);
-    end(out);
+    begin(out, kind);
+    stet_buf_text(out, bytes);
+    end(out, key);
 }
 
-enum stet_rc stet_pod_message_read_here(struct stet_view *bits, struct stet_view bytes)
+enum stet_rc stet_pod_message_read_bytes(struct stet_view *bytes, const char *key,
+                                         enum stet_pod_message kind, struct stet_view message)
 {
     struct stet_reader r;
-    enum stet_rc rc = open_message(&r, bytes, STET_POD_HERE);
+    enum stet_rc rc = open_message(&r, key, message, kind);
 
     if (rc != STET_OK)
         return rc;
-    *bits = stet_reader_text(&r);
+    *bytes = stet_reader_text(&r);
     return close_message(&r);
 }

@@ -1,5 +1,6 @@
 /* What the ranks of a job write for each other (docs/formats.md). Each message has a magic, a
- * version, a kind and a checksum. A message that does not fit is no message: readers skip it. */
+ * version, a kind and a checksum, which covers the key too: a value of another key is not valid.
+ * Readers skip a message that does not fit, and count it (stet_pod_channel_damaged). */
 #ifndef STET_POD_POD_MESSAGE_H
 #define STET_POD_POD_MESSAGE_H
 
@@ -7,9 +8,15 @@
 #include "base/err.h"
 #include "base/hash.h"
 
-#define STET_POD_VERSION 1
+#define STET_POD_VERSION 2
 
-enum stet_pod_message { STET_POD_BATCH = 1, STET_POD_REPORT = 2, STET_POD_HERE = 3 };
+enum stet_pod_message {
+    STET_POD_BATCH = 1,  /* a part of a rank's log */
+    STET_POD_REPORT = 2, /* a rank differs from its leader */
+    STET_POD_HERE = 3,   /* ranks that have come to a program */
+    STET_POD_TEXT = 4,   /* of a leader to the ranks that it leads; a vote; flags */
+    STET_POD_PIECE = 5,  /* of a captured program or of options */
+};
 
 enum { STET_POD_NAME = 96, STET_POD_FILE = 192, STET_POD_FUNCTION = 96, STET_POD_FLAGS = 1024 };
 
@@ -53,7 +60,8 @@ struct stet_pod_count {
     uint64_t executions;
 };
 
-enum { STET_POD_BATCH_ENTRIES = 64, STET_POD_COUNTS = 32 };
+/* The largest batch fits a value of every channel (the agent has 16 KiB). */
+enum { STET_POD_BATCH_ENTRIES = 48, STET_POD_COUNTS = 32 };
 
 struct stet_pod_batch {
     int64_t rank;
@@ -73,14 +81,21 @@ struct stet_pod_report {
     char flags[STET_POD_FLAGS];  /* the writer's variables that reach the compiler, a line each */
 };
 
-void stet_pod_message_batch(struct stet_buf *out, const struct stet_pod_batch *b);
-void stet_pod_message_report(struct stet_buf *out, const struct stet_pod_report *r);
-/* Which ranks of a scope have come to a program: a bit for each, in the scope's order. */
-void stet_pod_message_here(struct stet_buf *out, struct stet_view bits);
-/* STET_BAD_INPUT if it is not a message of this kind; STET_UNSUPPORTED if it is a newer one. */
-enum stet_rc stet_pod_message_read_batch(struct stet_pod_batch *b, struct stet_view bytes);
-enum stet_rc stet_pod_message_read_report(struct stet_pod_report *r, struct stet_view bytes);
-enum stet_rc stet_pod_message_read_here(struct stet_view *bits, struct stet_view bytes);
+/* `key` is the one under which the message is written, without the channel's prefix. */
+void stet_pod_message_batch(struct stet_buf *out, const char *key, const struct stet_pod_batch *b);
+void stet_pod_message_report(struct stet_buf *out, const char *key,
+                             const struct stet_pod_report *r);
+/* HERE: which ranks of a scope have come to a program, a bit for each, in the scope's order. */
+void stet_pod_message_bytes(struct stet_buf *out, const char *key, enum stet_pod_message kind,
+                            struct stet_view bytes);
+/* STET_BAD_INPUT if it is not a message of this kind and key; STET_UNSUPPORTED if it is of another
+ * version. */
+enum stet_rc stet_pod_message_read_batch(struct stet_pod_batch *b, const char *key,
+                                         struct stet_view message);
+enum stet_rc stet_pod_message_read_report(struct stet_pod_report *r, const char *key,
+                                          struct stet_view message);
+enum stet_rc stet_pod_message_read_bytes(struct stet_view *bytes, const char *key,
+                                         enum stet_pod_message kind, struct stet_view message);
 
 static inline bool stet_pod_entry_exists(const struct stet_pod_entry *e)
 {

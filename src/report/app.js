@@ -46,10 +46,12 @@
       const now = make(run) || el("section", { id, hidden: true });
       const was = document.getElementById(id);
       if (was) was.replaceWith(now);
+      else if (id === "ranks") main.prepend(now); // before everything else
       else main.append(now);
       if (!now.hidden) there.push([id, name]);
     }
-    document.getElementById("nav").replaceChildren(...[].concat(runs.length > 1 ? [["two", "Side by side"]] : [], [["timeline", "Timeline"]], there)
+    const first = there.filter(([id]) => id === "ranks"), rest = there.filter(([id]) => id !== "ranks");
+    document.getElementById("nav").replaceChildren(...[].concat(first, runs.length > 1 ? [["two", "Side by side"]] : [], [["timeline", "Timeline"]], rest)
       .map(([id, name]) => el("a", { href: "#" + id, text: name })));
     status.textContent = Stet.count(state.events.length, "compile") + " of " + run.size.toLocaleString("en") + " shown, " + Stet.count(state.causes.length, "cause");
   }

@@ -145,21 +145,48 @@ static void story(struct stet_buf *out, const struct stet_report_run *r, const s
     duration(out, t->wait_ns);
 }
 
-/* The headline: ranks that differ, or the most expensive story. */
-static void verdict(struct stet_buf *out, const struct stet_report_run *r)
+/* The first difference between ranks that must not be, or NULL: it comes before every recompile. */
+static const struct stet_divergence *difference_of(const struct stet_report_run *r)
 {
-    const struct stet_divergence *d =
-        r->divergences.count && r->divergences.items[0].certain ? &r->divergences.items[0] : NULL;
-    const struct stet_story *t = culprit_of(r);
+    return r->divergences.count && r->divergences.items[0].certain ? &r->divergences.items[0]
+                                                                   : NULL;
+}
 
-    if (d && d->finding == STET_AGREEMENT_DIFFERS) {
+/* The line that makes the ranks differ, or where the rank is that has not come. */
+static const struct stet_line *line_of(const struct stet_divergence *d)
+{
+    if (d->finding != STET_AGREEMENT_DIFFERS)
+        return &d->other_at;
+    return d->pair.source.line ? &d->pair.source : &d->pair.origin;
+}
+
+static void difference(struct stet_buf *out, const struct stet_report_run *r,
+                       const struct stet_divergence *d)
+{
+    if (d->finding == STET_AGREEMENT_DIFFERS) {
         stet_buf_printf(out, "Rank %" PRId64 " compiled another ", d->rank);
         stet_html_page_text(out, d->function);
         stet_buf_printf(out, " than rank %" PRId64, d->other);
-        place(out, r, d->pair.source.line ? &d->pair.source : &d->pair.origin);
-    } else if (d) {
-        stet_buf_str(out, "Ranks did not come to ");
+    } else {
+        stet_buf_printf(out, "Rank %" PRIu64,
+                        d->missing_listed ? d->missing[0] : (uint64_t)d->other);
+        if (d->missing_count > 1)
+            stet_buf_printf(out, " and %" PRIu64 " more", d->missing_count - 1);
+        stet_buf_str(out, " did not come to ");
         stet_html_page_text(out, d->function);
+    }
+    place(out, r, line_of(d));
+}
+
+/* The headline: a difference between ranks; else cause, function, line and wait of the most
+ * expensive story. */
+static void verdict(struct stet_buf *out, const struct stet_report_run *r)
+{
+    const struct stet_divergence *d = difference_of(r);
+    const struct stet_story *t = culprit_of(r);
+
+    if (d) {
+        difference(out, r, d);
     } else if (t) {
         story(out, r, t);
     } else if (r->compiles || r->torch_compiles) {
@@ -311,38 +338,39 @@ static void source_line(struct stet_buf *out, const struct stet_line *at)
 
 enum { NEXT = 3 };
 
-/* The causes after the most expensive one, a line each. */
-static void next_causes(struct stet_buf *out, const struct stet_report_run *r)
+/* The causes that the headline does not name, a line each: from story `first` on. */
+static void next_causes(struct stet_buf *out, const struct stet_report_run *r, size_t first)
 {
-    size_t count = 1;
+    size_t end = first;
 
-    while (count < r->stories.count && !r->stories.items[count].benign)
-        count++;
-    if (count == 1)
-        return;
-    for (size_t i = 1; i < count && i <= NEXT; i++) {
-        stet_buf_str(out, i > 1 ? "<br><small>" : "<br><small>Next: ");
+    while (end < r->stories.count && !r->stories.items[end].benign)
+        end++;
+    for (size_t i = first; i < end && i < first + NEXT; i++) {
+        stet_buf_str(out, i > first ? "<br><small>" : "<br><small>Next: ");
         story(out, r, &r->stories.items[i]);
         stet_buf_str(out, "</small>");
     }
-    if (count > NEXT + 1)
-        stet_buf_printf(out, "<small>; and %zu more</small>", count - NEXT - 1);
+    if (end > first + NEXT)
+        stet_buf_printf(out, "<small>; and %zu more</small>", end - first - NEXT);
 }
 
-/* The line to edit and the fix of the most expensive story. */
+/* The line to edit and the fix of what the headline names. */
 static void culprit(struct stet_buf *out, const struct stet_report_run *r)
 {
+    const struct stet_divergence *d = difference_of(r);
     const struct stet_story *t = culprit_of(r);
 
-    if (!t)
+    if (!d && !t)
         return;
     stet_buf_str(out, "<p class=\"culprit\">");
-    source_line(out, &t->source);
-    stet_buf_str(out, "<span class=\"fix\"><b>Fix: </b>");
-    stet_html_page_text(out, t->lead.fix);
-    stet_buf_printf(out, " <code class=\"more\">stet help %s</code></span>",
-                    stet_cause_id(t->cause));
-    next_causes(out, r);
+    source_line(out, d ? line_of(d) : &t->source);
+    if (!d || d->finding == STET_AGREEMENT_DIFFERS) {
+        stet_buf_str(out, "<span class=\"fix\"><b>Fix: </b>");
+        stet_html_page_text(out, d ? stet_view_str(stet_divergence_fix(d)) : t->lead.fix);
+        stet_buf_printf(out, " <code class=\"more\">stet help %s</code></span>",
+                        stet_cause_id(d ? STET_CAUSE_RANK_DIVERGENCE : t->cause));
+    }
+    next_causes(out, r, d ? 0 : 1);
     stet_buf_str(out, "</p>\n");
 }
 

@@ -46,18 +46,21 @@
   const listed = (ranks) => (ranks.length === 1 ? "rank " : "ranks ") + ranks.join(", ");
   function divergenceCard(d) {
     const shown = (d.changes || []).filter((x) => !x.follows).slice(0, 6), where = (p) => [el("code", { text: place(p), title: p.file }), p.function ? " in " + p.function : ""];
+    const both = d.trigger && d.other_trigger && place(d.trigger) === place(d.other_trigger);
     const title = d.finding === "differs" ? "rank " + d.rank + " compiled another " + d.function + " than rank " + d.other
       : d.finding === "late" ? "rank " + d.other + " did not come to " + d.function : listed(d.missing) + " did not come to " + d.function;
     return el("article", { class: "cause", "data-class": "rank-divergence" },
       el("header", {}, el("h3", {}, title), el("span", { class: "cost", text: (d.class && d.class !== "unknown" ? d.class + ", " : "") + (d.certain ? "" : "may be meant, ") + "after " + seconds(d.after_s) })),
       el("dl", {},
-        shown.length ? row("rank " + d.other + " → rank " + d.rank, shown.map(change)) : null,
+        shown.length && !d.reordered ? row("rank " + d.other + " → rank " + d.rank, shown.map(change)) : null,
         d.source || d.origin ? row("line", ...where(d.source || d.origin)) : null,
-        d.trigger ? row("rank " + d.rank, ...where(d.trigger)) : null,
-        d.other_trigger ? row("rank " + d.other, ...where(d.other_trigger)) : d.other_at ? row("rank " + (d.other === null ? d.missing[0] : d.other), ...where(d.other_at), " when it was asked") : null,
+        both ? row("called by both", ...where(d.trigger)) : null,
+        d.trigger && !both ? row("rank " + d.rank, ...where(d.trigger)) : null,
+        both ? null : d.other_trigger ? row("rank " + d.other, ...where(d.other_trigger)) : d.other_at ? row("rank " + (d.other === null ? d.missing[0] : d.other), ...where(d.other_at), " when it was asked") : null,
         d.reordered ? row("likely", "the same operations in another order, as when Python goes through a set") : null,
         d.like_other && d.like_other.length ? row("others", listed(d.like_other) + " had the program of rank " + d.other) : null,
-        d.went_on ? row("evidence", "rank " + d.other + " executed further programs of these ranks without compiling this one") : null));
+        d.went_on ? row("evidence", "rank " + d.other + " executed further programs of these ranks without compiling this one") : null),
+      d.fix ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), d.fix) : null);
   }
   Stet.ranks = (run) => run.divergences.length
     ? section("ranks", "Ranks that differ", "the certain ones first", run.divergences.map(divergenceCard)) : null;

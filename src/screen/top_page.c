@@ -105,6 +105,8 @@ static void still_rank(struct stet_page *p, const struct stet_top *t,
     stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, s->rank), 5);
     stet_page_printf(p, STET_STYLE_WARN, "  %-10s", stet_monitor_rank_word(s->kind));
     if (s->line) {
+        if (!s->now)
+            stet_page_printf(p, STET_STYLE_FAINT, "last compile ");
         stet_buf_printf(&place, "%.*s:%" PRIu64,
                         STET_FMT(stet_path_below(stet_view_str(s->file), t->attach->run.cwd)),
                         s->line);
@@ -132,7 +134,7 @@ static void still_rows(const struct stet_top *t, struct stet_page *p)
 
     if (!t->still.count)
         return;
-    label(p, "still");
+    label(p, "stalled");
     stet_page_printf(p, STET_STYLE_BAD, "for %s", duration(&a, t->still_ns));
     stet_monitor_rank_hang(&hang, &t->still);
     stet_monitor_rank_hang_text(&text, &hang);
@@ -140,9 +142,12 @@ static void still_rows(const struct stet_top *t, struct stet_page *p)
         stet_page_printf(p, STET_STYLE_BAD, ": %.*s", STET_FMT(stet_buf_as_view(&text)));
     stet_page_line(p);
     stet_buf_release(&text);
-    for (size_t i = 0; i < t->still.count && i < RANKS_MOST && (int)i < room; i++) {
-        if (t->rank == STET_ALL_RANKS || t->rank == t->still.items[i].rank)
-            still_rank(p, t, &t->still.items[i]);
+    room = room < RANKS_MOST ? room : RANKS_MOST;
+    for (size_t i = 0; i < t->still.count && room > 0; i++) {
+        if (t->rank != STET_ALL_RANKS && t->rank != t->still.items[i].rank)
+            continue;
+        still_rank(p, t, &t->still.items[i]);
+        room--;
     }
 }
 

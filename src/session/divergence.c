@@ -197,18 +197,20 @@ static const struct stet_compile_event *compile_at(const struct stet_process_dig
     return NULL;
 }
 
-/* A compile of that rank of the job with these bytes, if its journal is in this run: the last one.
- */
+/* A compile of that rank of the job with these bytes, and these options unless they are NULL, if
+ * its journal is in this run: the last one. */
 static const struct stet_compile_event *compile_of_rank(const struct stet_run_digest *d,
                                                         struct stet_hash job, int64_t rank,
-                                                        struct stet_hash program)
+                                                        struct stet_hash program,
+                                                        const struct stet_hash *options)
 {
     for (size_t i = 0; i < d->process_count; i++) {
         const struct stet_process_digest *p = &d->processes[i];
         bool meant = p->rank == rank && stet_hash_eq(p->job, job);
 
         for (size_t k = meant ? p->compile_count : 0; k-- > 0;) {
-            if (!p->compiles[k].load && stet_hash_eq(p->compiles[k].program, program))
+            if (!p->compiles[k].load && stet_hash_eq(p->compiles[k].program, program) &&
+                (!options || stet_hash_eq(p->compiles[k].options, *options)))
                 return &p->compiles[k];
         }
     }
@@ -237,16 +239,59 @@ static void take_ranks(uint64_t *out, size_t *count, const uint64_t *from, size_
         take_rank(out, count, from[i]);
 }
 
-/* Further ranks of the job that have a program; `not` are the two that differ. */
+/* Further ranks of the job that have a program, with these options unless they are NULL; `not` are
+ * the two that differ. */
 static void find_ranks(uint64_t *out, size_t *count, const struct stet_run_digest *d,
-                       struct stet_hash job, struct stet_hash program, const int64_t not[2])
+                       struct stet_hash job, struct stet_hash program,
+                       const struct stet_hash *options, const int64_t not[2])
 {
     for (size_t i = 0; i < d->process_count && !stet_hash_is_zero(program); i++) {
         int64_t rank = d->processes[i].rank;
 
-        if (rank >= 0 && rank != not[0] && rank != not[1] && compile_of_rank(d, job, rank, program))
+        if (rank >= 0 && rank != not[0] && rank != not[1] &&
+            compile_of_rank(d, job, rank, program, options))
             take_rank(out, count, (uint64_t)rank);
     }
+}
+
+/* Which further ranks are like either of the two. Those that were asked gave their program alone.
+ */
+static void find_alike(struct stet_divergence *out, const struct stet_divergence_source *s,
+                       const struct stet_process_digest *p, const struct stet_agreement_event *a,
+                       const struct stet_compile_event *own)
+{
+    const int64_t not[2] = {p->rank, a->other};
+    bool by_options = !(a->parts & STET_AGREEMENT_PROGRAM);
+
+    if (by_options && !(a->parts & STET_AGREEMENT_OPTIONS))
+        return;
+    if (!by_options) {
+        take_ranks(out->like_rank, &out->like_rank_count, a->like_this, a->like_this_count);
+        take_ranks(out->like_other, &out->like_other_count, a->like_other, a->like_other_count);
+    }
+    if (own)
+        find_ranks(out->like_rank, &out->like_rank_count, s->digest, p->job, own->program,
+                   by_options ? &own->options : NULL, not);
+    find_ranks(out->like_other, &out->like_other_count, s->digest, p->job, a->other_program,
+               by_options ? &a->other_options : NULL, not);
+}
+
+/* `rank` and `other` change places. */
+static void swap_ranks(struct stet_divergence *out, const struct stet_agreement_event *a,
+                       int64_t rank)
+{
+    uint64_t kept[STET_DIVERGENCE_RANKS];
+    size_t count = out->like_rank_count;
+
+    memcpy(kept, out->like_rank, sizeof kept);
+    memcpy(out->like_rank, out->like_other, sizeof kept);
+    memcpy(out->like_other, kept, sizeof kept);
+    out->like_rank_count = out->like_other_count;
+    out->like_other_count = count;
+    out->rank = a->other;
+    out->other = rank;
+    out->function = a->other_name.len ? a->other_name : a->name;
+    out->other_function = a->name;
 }
 
 static void fill_differ(struct stet_divergence *out, const struct stet_divergence_source *s,
@@ -254,39 +299,18 @@ static void fill_differ(struct stet_divergence *out, const struct stet_divergenc
 {
     const struct stet_compile_event *own = a->has_compile ? compile_at(p, a->compile) : NULL;
     const struct stet_compile_event *other =
-        compile_of_rank(s->digest, p->job, a->other, a->other_program);
+        compile_of_rank(s->digest, p->job, a->other, a->other_program, NULL);
     struct stet_compile_event unknown = {.program = a->other_program, .options = a->other_options};
-    uint64_t *like_this = out->like_rank, *like_other = out->like_other;
-    size_t these = 0, others = 0;
     bool swapped;
 
     if (!other && !stet_hash_is_zero(a->other_program))
         other = &unknown;
-    take_ranks(like_this, &these, a->like_this, a->like_this_count);
-    take_ranks(like_other, &others, a->like_other, a->like_other_count);
-    if (own)
-        find_ranks(like_this, &these, s->digest, p->job, own->program,
-                   (int64_t[2]){p->rank, a->other});
-    find_ranks(like_other, &others, s->digest, p->job, a->other_program,
-               (int64_t[2]){p->rank, a->other});
+    find_alike(out, s, p, a, own);
+    out->odd_known = out->like_rank_count != out->like_other_count;
     /* The one that differs is the one whose program fewer others have; else the higher rank. */
-    swapped = these != others ? these > others : p->rank < a->other;
-    out->odd_known = these != others;
-    out->like_rank_count = these;
-    out->like_other_count = others;
-    if (swapped) {
-        uint64_t kept[STET_DIVERGENCE_RANKS];
-
-        memcpy(kept, out->like_rank, sizeof kept);
-        memcpy(out->like_rank, out->like_other, sizeof kept);
-        memcpy(out->like_other, kept, sizeof kept);
-        out->like_rank_count = others;
-        out->like_other_count = these;
-        out->rank = a->other;
-        out->other = p->rank;
-        out->function = a->other_name.len ? a->other_name : a->name;
-        out->other_function = a->name;
-    }
+    swapped = out->odd_known ? out->like_rank_count > out->like_other_count : p->rank < a->other;
+    if (swapped)
+        swap_ranks(out, a, p->rank);
     if (own)
         *(swapped ? &out->other_trigger : &out->trigger) = line_of(own->trigger);
     if (other)
@@ -314,6 +338,8 @@ void stet_divergence_make(struct stet_divergence *out, const struct stet_diverge
 
     *out = (struct stet_divergence){
         .finding = a->finding,
+        .job = p->job,
+        .pid = p->pid,
         .certain = a->certain,
         .went_on = a->went_on,
         .rank = p->rank,
@@ -353,6 +379,30 @@ uint64_t stet_divergence_key(const struct stet_process_digest *p,
     if (a->finding == STET_AGREEMENT_DIFFERS)
         return stet_hash_mix_u64(h, mine.lo ^ a->other_program.lo).lo;
     return stet_hash_mix_u64(h, (uint64_t)a->other).lo;
+}
+
+const char *stet_divergence_fix(const struct stet_divergence *d)
+{
+    if (!d->explained)
+        return stet_cause_fix(STET_CAUSE_RANK_DIVERGENCE, STET_FIX_ANY);
+    if (d->reordered)
+        return "Give all ranks one order: go through sorted(...), not through a set.";
+    switch (d->pair.cause) {
+    case STET_CAUSE_OPTIONS_DRIFT:
+        return "Set it alike on all ranks: in the launcher's environment, or before the first "
+               "compile.";
+    case STET_CAUSE_SHAPE_DRIFT:
+        return "Give all ranks the same sizes: pad, or drop, the rows that only some of them have.";
+    case STET_CAUSE_DTYPE_CHANGE:
+        return "Give all ranks the same dtypes.";
+    case STET_CAUSE_BAKED_CONSTANT:
+        return "Decide the value on one rank and send it to all, or pass it as an array.";
+    case STET_CAUSE_GRAPH_CHANGE:
+        return "Keep branches on the rank, and on its data, out of compiled code, and run one "
+               "version of it on all ranks.";
+    default:
+        return stet_cause_fix(STET_CAUSE_RANK_DIVERGENCE, STET_FIX_ANY);
+    }
 }
 
 /* ---- all of a run ---- */

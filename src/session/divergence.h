@@ -14,13 +14,15 @@ enum { STET_DIVERGENCE_RANKS = 8, STET_DIVERGENCE_CHANGES = 24 };
 
 /* One difference. Texts are in the arena that was given, or in the digest. */
 struct stet_divergence {
-    uint64_t finding; /* enum stet_agreement_finding */
-    bool certain;     /* the ranks must compile the same here */
-    bool torch;       /* of torch.compile */
-    bool odd_known;   /* further ranks show that `rank` is the one that differs */
-    bool went_on;     /* `other` executed past this place without compiling */
-    int64_t rank;     /* the one that differs; of a LATE rank: the one that waits */
-    int64_t other;    /* what it is compared with; LATE: the rank that has not come */
+    uint64_t finding;     /* enum stet_agreement_finding */
+    struct stet_hash job; /* a run may have several; zero if not known */
+    uint64_t pid;         /* the process that found it; 0 when not known */
+    bool certain;         /* the ranks must compile the same here */
+    bool torch;           /* of torch.compile */
+    bool odd_known;       /* further ranks show that `rank` is the one that differs */
+    bool went_on;         /* `other` executed past this place without compiling */
+    int64_t rank;         /* the one that differs; of a LATE rank: the one that waits */
+    int64_t other;        /* what it is compared with; LATE: the rank that has not come */
     struct stet_view function, other_function;
     uint64_t ranks; /* how many must compile it; 0 for a program of one process */
     uint64_t time_ns, after_ns;
@@ -57,6 +59,9 @@ void stet_divergence_make(struct stet_divergence *out, const struct stet_diverge
 /* Equal for all findings about the same two programs, whichever ranks they are of. */
 uint64_t stet_divergence_key(const struct stet_process_digest *p,
                              const struct stet_agreement_event *a);
+
+/* What to do about it; a literal. */
+const char *stet_divergence_fix(const struct stet_divergence *d);
 
 struct stet_divergences {
     struct stet_arena arena;

@@ -19,6 +19,16 @@ static void ranks_json(struct stet_json *j, const char *key, const uint64_t *ran
     stet_json_end_array(j);
 }
 
+static void job_json(struct stet_json *j, const struct stet_divergence *d)
+{
+    char job[STET_HASH_TEXT];
+
+    stet_hash_format(d->job, job);
+    stet_json_told(j, "job",
+                   stet_hash_is_zero(d->job) ? (struct stet_view){0} : stet_view_str(job));
+    stet_json_known(j, "pid", d->pid > 0, d->pid);
+}
+
 static void causes_json(struct stet_json *j, const struct stet_divergence *d)
 {
     stet_json_cstr(j, "class", d->explained ? stet_cause_id(d->pair.cause) : "unknown");
@@ -40,6 +50,7 @@ void stet_divergence_json(struct stet_json *j, const struct stet_divergence *d)
     stet_json_object(j, NULL);
     stet_json_cstr(j, "finding", finding_word(d->finding));
     stet_json_cstr(j, "lane", stet_journal_lane_word(d->torch ? STET_LANE_TORCH : STET_LANE_XLA));
+    job_json(j, d);
     stet_json_bool(j, "certain", d->certain);
     stet_json_known(j, "rank", d->rank >= 0, (uint64_t)d->rank);
     stet_json_known(j, "other", d->other >= 0, (uint64_t)d->other);
@@ -53,6 +64,7 @@ void stet_divergence_json(struct stet_json *j, const struct stet_divergence *d)
         causes_json(j, d);
         stet_recompile_line_json(j, "trigger", &d->trigger);
         stet_recompile_line_json(j, "other_trigger", &d->other_trigger);
+        stet_json_cstr(j, "fix", stet_divergence_fix(d));
         ranks_json(j, "like_rank", d->like_rank, d->like_rank_count);
         ranks_json(j, "like_other", d->like_other, d->like_other_count);
     } else {

@@ -72,9 +72,27 @@ static bool has_any(const struct stet_rundiff_side *side)
     return side->rank == STET_RUNDIFF_ALL;
 }
 
+/* The programs of B, by their bytes. Without memory, none. */
+static void list_programs(const struct stet_rundiff_side *side, struct stet_map *out)
+{
+    for (size_t i = 0; i < side->digest.process_count; i++) {
+        const struct stet_process_digest *p = &side->digest.processes[i];
+
+        for (size_t k = 0; is_meant(side, p) && k < p->compile_count; k++)
+            stet_map_put(out, p->compiles[k].program.lo, 1);
+    }
+}
+
+enum part { ALL, COMMON, OWN }; /* of A: programs that B has too, and those that it has not */
+
+static bool is_part(enum part part, const struct stet_map *others, struct stet_hash program)
+{
+    return part == ALL || (stet_map_get(others, program.lo) != STET_MAP_NONE) == (part == COMMON);
+}
+
 /* Each program of B gets a process of its own, so that only programs of A precede it. */
-static enum stet_rc add_side(struct stet_rundiff *m, struct stet_rundiff_side *side, bool past,
-                             struct stet_err *err)
+static enum stet_rc add_side(struct stet_rundiff *m, struct stet_rundiff_side *side, enum part part,
+                             const struct stet_map *others, struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
 
@@ -89,7 +107,9 @@ static enum stet_rc add_side(struct stet_rundiff *m, struct stet_rundiff_side *s
             struct stet_history_side program;
             uint32_t id;
 
-            s.past = past;
+            if (!is_part(part, others, p->compiles[k].program))
+                continue;
+            s.past = part != ALL;
             s.process = m->x.history.sighting_count;
             s.tag = (uint64_t)i << 32 | k;
             s.bundle = bundle;
@@ -105,6 +125,7 @@ static enum stet_rc add_side(struct stet_rundiff *m, struct stet_rundiff_side *s
 static enum stet_rc compare(struct stet_rundiff *m, struct stet_err *err)
 {
     enum stet_rc rc = stet_ledger_run_load(&m->a.digest, m->a.run->folder, err);
+    struct stet_map others = {0};
 
     if (rc == STET_OK)
         rc = stet_ledger_run_load(&m->b.digest, m->b.run->folder, err);
@@ -119,10 +140,15 @@ static enum stet_rc compare(struct stet_rundiff *m, struct stet_err *err)
         rc = stet_session_begin(&m->x, m->b.run->id, m->b.run->folder, err);
     m->x.history.open = open_side;
     m->x.history.context = m;
+    /* Of several that are as near, the last one is compared with: one that B does not have. */
+    list_programs(&m->b, &others);
     if (rc == STET_OK)
-        rc = add_side(m, &m->a, true, err);
+        rc = add_side(m, &m->a, COMMON, &others, err);
     if (rc == STET_OK)
-        rc = add_side(m, &m->b, false, err);
+        rc = add_side(m, &m->a, OWN, &others, err);
+    if (rc == STET_OK)
+        rc = add_side(m, &m->b, ALL, NULL, err);
+    stet_map_release(&others);
     return rc;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "ingest/cache_key.h"
+#include "ingest/config_text.h"
 #include "ingest/graph_text.h"
 
 /* The first compile of a frame with a graph, of a process with a rank. It may still go on: the
@@ -137,6 +138,29 @@ static bool compare_settings(struct stet_divergence *out, const struct stet_torc
     return out->pair.change_count > 0;
 }
 
+/* The same while they compile: what each has changed from torch's defaults. A setting that only one
+ * of them has changed may still have the same value, unless both compile their first graph. */
+static bool compare_changed(struct stet_divergence *out, const struct stet_torch_compile *a,
+                            const struct stet_torch_compile *b)
+{
+    static const struct stet_view usual = {"default", 7};
+    struct stet_config_move moves[STET_DIVERGENCE_CHANGES];
+    bool fresh = a->settings_fresh && b->settings_fresh;
+    size_t n;
+
+    if (!a->settings_known || !b->settings_known || a->settings.ptr == b->settings.ptr)
+        return false;
+    n = stet_config_text_compare(a->settings, b->settings, moves, STET_DIVERGENCE_CHANGES);
+    for (size_t i = 0; i < n && i < STET_DIVERGENCE_CHANGES; i++) {
+        if (fresh || (moves[i].from.ptr && moves[i].to.ptr))
+            add_change(out, moves[i].name, moves[i].from.ptr ? moves[i].from : usual,
+                       moves[i].to.ptr ? moves[i].to : usual, STET_CHANGE_OPTION);
+    }
+    if (out->pair.change_count)
+        out->pair.cause = STET_CAUSE_OPTIONS_DRIFT;
+    return out->pair.change_count > 0;
+}
+
 /* ---- pairs ---- */
 
 static struct stet_line line_of(const struct stet_torch_place *p)
@@ -202,7 +226,8 @@ static void visit_pair(const struct stet_torch *t, const struct stet_torch_compi
         d.after_ns = sink->now_ns - began_ns(a, b);
     d.pair.lane = STET_LANE_TORCH;
     d.pair.origin = line_of(&t->frames[b->frame].code);
-    if (!compare_graphs(&d, a, b, sink->arena) && !compare_settings(&d, t, a, b))
+    if (!compare_graphs(&d, a, b, sink->arena) && !compare_settings(&d, t, a, b) &&
+        !compare_changed(&d, a, b))
         return;
     if (!sink->is_new(sink->context, key_of_pair(t, a, b, code)))
         return;

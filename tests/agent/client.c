@@ -9,7 +9,8 @@
  *   agent-client lie SOCKET [wait]                  an agent that claims to have fetched
  * everything; or that another process compiles it, for ever agent-client times SOCKET STORE PROGRAM
  * COUNT   microseconds of COUNT fetches, the entry removed from the store before each; `-` as the
- * socket: of reading it from the store */
+ * socket: of reading it from the store
+ *   agent-client message SOCKET NAME [TEXT]         a message between ranks: read, or written */
 #include "wire/client.h"
 #include "base/mem.h"
 #include "decode/decode.h"
@@ -192,6 +193,26 @@ static int ask(int argc, char **argv, const struct stet_store *s, const struct s
 }
 
 /* Until it is killed. */
+static int message(const char *socket, const char *name, const char *text)
+{
+    const struct stet_message question = {.kind =
+                                              text ? STET_MESSAGE_JOB_PUT : STET_MESSAGE_JOB_GET,
+                                          .key = stet_hash_bytes(stet_view_str(name)),
+                                          .text = stet_view_str(text)};
+    uint64_t until = stet_wire_now_ms() + 60000;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_message answer;
+    struct stet_wire l;
+
+    if (stet_wire_open(&l, socket, &err) != STET_OK ||
+        stet_wire_send(&l, &question, until, &err) != STET_OK ||
+        stet_wire_receive(&l, &answer, until, &err) != STET_OK)
+        return fail(&err);
+    printf("%s %.*s\n", name_of(answer.kind), STET_FMT(answer.text));
+    stet_wire_close(&l);
+    return 0;
+}
+
 static int lie(const char *path, bool wait)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -234,6 +255,8 @@ int main(int argc, char **argv)
         return 2;
     if (!strcmp(argv[1], "lie"))
         return lie(argv[2], argc > 3);
+    if (!strcmp(argv[1], "message"))
+        return message(argv[2], argv[3], argc > 4 ? argv[4] : NULL);
     k = kept(argv[!strcmp(argv[1], "key") || !strcmp(argv[1], "entry") ? 2 : 4]);
     if (!strcmp(argv[1], "key")) {
         stet_hash_format(stet_store_key_of(&k.parts), text);

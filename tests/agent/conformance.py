@@ -3,6 +3,7 @@ import json
 import os
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 from hosts import STET
 from servers import wait_for
@@ -10,7 +11,9 @@ from servers import wait_for
 
 class Conformance:
     """A class gives, in setUp: `server` (a process), `url` (a tier), `keys` (its credentials as variables), `wrong`
-    (others that the server rejects), `rejected` (what the agent then shows) and `secrets` (what nothing shows)."""
+    (others that the server rejects), `rejected` (what the agent then shows) and `secrets` (what nothing shows); `atomic` is
+    False for a server whose conditional writes are not."""
+    atomic = True
 
     def config(self, name):
         """A user with a key of its own, who trusts nobody else."""
@@ -86,3 +89,19 @@ class Conformance:
         self.assertEqual(self.tier_of(b)["errors"], 1)
         self.server.process.send_signal(signal.SIGCONT)
         self.assertTrue(wait_for(lambda: b.ask(self.programs[0])[0] == "FOUND", 180), self.tier_of(b))
+
+    def test_a_message_of_a_job_is_written_once_and_is_not_an_entry(self):
+        a, b = self.host(self.url, **self.keys), self.host(self.url, **self.keys)
+        self.assertEqual(b.message("rank/0"), "NOTHING ")
+        self.assertEqual(a.message("rank/0", "first"), "OKAY ")
+        self.assertEqual(b.message("rank/0", "second"), "TAKEN ")
+        self.assertEqual((a.message("rank/0"), b.message("rank/0")), ("TEXT first", "TEXT first"))
+        for host in (a, b):
+            tier = self.tier_of(host)
+            self.assertEqual((tier["hits"], tier["misses"], tier["puts"], tier["errors"]), (0, 0, 0, 0), tier)
+        if not self.atomic:
+            return
+        with ThreadPoolExecutor(8) as pool:  # of many writers one wins
+            answers = list(pool.map(lambda i: (a, b)[i % 2].message("decision", str(i)), range(8)))
+        self.assertEqual(sorted(answers), ["OKAY "] + ["TAKEN "] * 7)
+        self.assertEqual((a.message("decision"), b.message("decision")), (f"TEXT {answers.index('OKAY ')}",) * 2)

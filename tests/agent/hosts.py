@@ -64,6 +64,11 @@ class Agent:
                              timeout=60, check=True)
         return out.stdout.split()[0]
 
+    def message(self, *words):
+        """A message between ranks, read or written; the answer."""
+        return subprocess.run([CLIENT, "message", self.socket, *words], capture_output=True, text=True, timeout=120,
+                              check=True).stdout.rstrip("\n")
+
     def status(self):
         out = subprocess.run([STET, "agent", "status", "--socket", self.socket, "--format=json"],
                              capture_output=True, text=True, check=True)

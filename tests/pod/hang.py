@@ -1,6 +1,6 @@
 """hang.py WAYS: a jax.distributed job (POD_RANK, POD_WORLD, POD_PORT) in which the last ranks do not come to step 3, each in
 one of the ways (separated by commas); the others wait for them in a program of all ranks. The lines are marked with
-`here: WAY`. With AGAIN set, step 3 needs another program."""
+`here: WAY`. With AGAIN set, step 3 needs another program; with BLOCK, the others wait in another way."""
 import os
 import queue
 import signal
@@ -63,4 +63,6 @@ for step in range(4):
     rows = 4 if os.environ.get("AGAIN") is None or step < 3 else 8
     batch = jax.make_array_from_process_local_data(DATA, np.ones((rows, 3), np.float32) * (RANK + 1))
     weights = train_step(weights, batch)
+if "BLOCK" in os.environ:  # no function of JAX's is on the stack there
+    weights.block_until_ready()  # here: block
 print("done", float(weights))  # here: device

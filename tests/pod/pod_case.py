@@ -38,10 +38,12 @@ class Case(unittest.TestCase):
     @classmethod
     def begin(cls, *options):
         """The process that forks ranks."""
-        cls.events, cls.out = cls.dir + "/events", cls.dir + "/out"
+        folder = tempfile.mkdtemp(dir=cls.dir)
+        cls.events, cls.out = folder + "/events", folder + "/out"
         os.makedirs(cls.out)
-        cls.stderr = open(cls.dir + "/stderr", "w+")
+        cls.stderr = open(folder + "/stderr", "w+")
         cls.addClassCleanup(cls.stderr.close)
+        pathlib.Path(cls.events).touch()
         cls.run_ = subprocess.Popen([cls.stet_path, "run", "--cpu", "--no-store", "--json-events=" + cls.events, *options, "--",
                                      cls.PYTHON, str(HERE / "jobs.py"), cls.out], env=cls.env, stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, stderr=cls.stderr, text=True, cwd=cls.dir)
@@ -51,8 +53,8 @@ class Case(unittest.TestCase):
 
     @classmethod
     def finish(cls):
-        cls.run_.stdin.close()
-        cls.run_.stdout.close()
+        for pipe in (cls.run_.stdin, cls.run_.stdout):
+            pipe.close()
         cls.run_.wait(120)
 
     def start(self, script, way, ranks, **variables):
@@ -94,8 +96,13 @@ class Case(unittest.TestCase):
             f.seek(self.seen)
             return [json.loads(line) for line in f.read().splitlines() if line.endswith("}")]
 
-    def divergences(self):
+    def written(self):
+        """Differences that were written since the job was started, of any job of the run."""
         return [d for e in self.new_events() if e.get("event") == "divergence" for d in e["divergences"]]
+
+    def divergences(self):
+        """Those of the job: what ranks of an earlier one found may be written after they have ended."""
+        return [d for d in self.written() if d["pid"] in self.pids]
 
     def until(self, what, why=lambda: ""):
         """The limit only ends a test that would hang."""

@@ -5,8 +5,13 @@
  *                                       processes (FAKE_PROCESSES, FAKE_PROCESS); ODD: this rank's
  *                                       program of that number is another
  *
+ * POD_RUNS: runs each program so many more times, and prints what one run took.
+ * POD_STAY_MS: how long it stays after that; POD_STAY_UNTIL: until this file exists.
+ * POD_PAUSE=FILE: makes FILE before its last program, and goes on when FILE is gone.
+ *
  * STORE: a socket; none; dead (every call fails), slow (takes 3 s), hang (never returns), lie
- * (other values than were written, and values for keys that were not). Prints the time of each
+ * (other values than were written, and values for keys that were not), huge (every value has 64
+ * MB). POD_DIE=RANK:NUMBER: this rank kills itself before that program. Prints the time of each
  * compile. */
 #include "harness.h"
 
@@ -311,13 +316,18 @@ static PJRT_Error *get_within(const char *key, size_t key_size, int ms, PJRT_Cal
     if (!is_sound()) {
         if (store_is("dead"))
             return fail(make, PJRT_Error_Code_UNAVAILABLE);
-        if (!store_is("lie"))
+        if (!store_is("lie") && !store_is("huge"))
             return fail(make, PJRT_Error_Code_NOT_FOUND);
+        if (store_is("huge")) {
+            *size = (size_t)64 << 20;
+            *value = calloc(1, *size);
+            return NULL;
+        }
         *value = malloc(200);
         *size = 200;
         for (int i = 0; i < 200; i++)
             (*value)[i] = (char)rand();
-        memcpy(*value, "STETPOD\1\1", 9);
+        memcpy(*value, "STETPOD\2\1", 9);
         return NULL;
     }
     if (!ask(&h, key, "", &out, value))
@@ -396,6 +406,29 @@ static size_t make_program(char *out, size_t room, long number, bool odd)
         number, number, odd ? "75" : "5");
 }
 
+/* POD_RUNS: so many times, and then how many nanoseconds of processor time one took. */
+static double run_ns;
+
+static bool run_again(struct harness *h, PJRT_LoadedExecutable *loaded, PJRT_Buffer *in)
+{
+    long runs = getenv("POD_RUNS") ? atol(getenv("POD_RUNS")) : 0;
+    struct timespec begin, end;
+    PJRT_Buffer *out;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    for (long i = 0; i < runs; i++) {
+        if (!harness_execute(h, loaded, &in, 1, &out))
+            return false;
+        harness_buffer_destroy(h, out);
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    if (runs)
+        run_ns =
+            ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
+            (double)runs;
+    return true;
+}
+
 static bool compile_and_run(struct harness *h, long number, bool odd, double *ms)
 {
     static char options[8400], program[1024];
@@ -412,7 +445,17 @@ static bool compile_and_run(struct harness *h, long number, bool odd, double *ms
     if (!loaded)
         return false;
     in = harness_buffer(h, PJRT_Buffer_Type_F32, dims, 1, 8, 1);
-    return in && harness_execute(h, loaded, &in, 1, &out);
+    return in && harness_execute(h, loaded, &in, 1, &out) && run_again(h, loaded, in);
+}
+
+static void pause_at(const char *path)
+{
+    FILE *f = fopen(path, "we");
+
+    if (f)
+        fclose(f);
+    while (access(path, F_OK) == 0)
+        poll(NULL, 0, 20);
 }
 
 static PJRT_NamedValue number(const char *name, const char *value)
@@ -430,7 +473,11 @@ static int rank(int argc, char **argv)
     struct harness h;
     long count = argc > 3 ? atol(argv[3]) : 1, odd = argc > 4 ? atol(argv[4]) : -1;
     double *ms = calloc((size_t)count + 1, sizeof *ms), begin;
-    const char *stay = getenv("POD_STAY_MS");
+    const char *die = getenv("POD_DIE"), *own = getenv("FAKE_PROCESS");
+    bool dies = die && own && atol(die) == atol(own) && strchr(die, ':');
+    long dies_at = dies ? atol(strchr(die, ':') + 1) : 0;
+    const char *stay = getenv("POD_STAY_MS"), *until = getenv("POD_STAY_UNTIL");
+    const char *pause_file = getenv("POD_PAUSE");
     PJRT_NamedValue place[2] = {number("node_id", getenv("FAKE_PROCESS")),
                                 number("num_nodes", getenv("FAKE_PROCESSES"))};
     ARGS(PJRT_Client_Create, args, .create_options = place, .num_options = 2);
@@ -449,6 +496,10 @@ static int rank(int argc, char **argv)
     h.client = args.client;
     begin = now_ms();
     for (long i = 0; i < count; i++) {
+        if (dies && i == dies_at)
+            raise(SIGKILL);
+        if (pause_file && i == count - 1)
+            pause_at(pause_file);
         if (!compile_and_run(&h, i, i == odd, &ms[i])) {
             printf("{\"failed\":%ld,\"why\":\"%s\"}\n", i, h.text);
             return 1;
@@ -456,10 +507,12 @@ static int rank(int argc, char **argv)
     }
     if (stay)
         poll(NULL, 0, atoi(stay));
+    while (until && access(until, F_OK) != 0)
+        poll(NULL, 0, 20);
     printf("{\"compile_ms\":[");
     for (long i = 0; i < count; i++)
         printf("%s%.3f", i ? "," : "", ms[i]);
-    printf("],\"all_ms\":%.1f}\n", now_ms() - begin);
+    printf("],\"all_ms\":%.1f,\"run_ns\":%.0f}\n", now_ms() - begin, run_ns);
     fflush(stdout);
     harness_client_destroy(&h);
     atomic_store(&gone, true);

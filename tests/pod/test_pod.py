@@ -5,13 +5,16 @@ usage: test_pod.py BUILD_DIR PYTHON     a Python with JAX; POD_LONG=1 in the env
                                         to name each difference"""
 import json
 import os
+import signal
+import socket
+import subprocess
 import sys
 import unittest
 
-from pod_case import Case, marks
+from pod_case import HERE, Case, marks
 
 Case.BUILD, Case.PYTHON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-LINES = marks("job.py", "lib2/layers.py", "hang.py")
+LINES = marks("job.py", "lib2/layers.py", "hang.py", "apart.py")
 LONG = os.environ.get("POD_LONG") == "1"
 
 
@@ -77,6 +80,27 @@ class Differ(Case):
                 self.check(self.differ("constant", 2, STET_RANKS_CHANNEL=channel, STET_RANKS_DIR=self.dir + "/share"),
                            "constant", 1)
 
+    def test_a_difference_that_is_written_late_says_of_which_job_it_is(self):
+        """`stet run` stands still while ranks of a job differ, and writes it when the next job runs."""
+        self.run_.send_signal(signal.SIGSTOP)
+        try:
+            name = self.start("job.py", "constant", 2, STEPS="1000000")
+            of = self.pids
+
+            def found():
+                explained = self.stet("explain", "--format=json").stdout
+                return [d for d in json.loads(explained or "{}").get("divergences", []) if d["pid"] in of]
+
+            job = self.until(found)[0]["job"]
+            self.ended(name, kill=True)
+            name = self.start("job.py", "clean", 2)
+            self.assertEqual(self.ended(name), [0, 0], self.output(name, 0))
+        finally:
+            self.run_.send_signal(signal.SIGCONT)
+        late = self.until(self.written)
+        self.assertEqual(({d["job"] for d in late}, {d["pid"] for d in late} <= set(of)), ({job}, True), late)
+        self.assertEqual(self.divergences(), [])
+
     def test_a_compile_that_differs_is_refused_on_all_ranks(self):
         name = self.start("job.py", "constant", 3, STET_ON_DIVERGENCE="fail")
         codes = self.ended(name)
@@ -99,14 +123,49 @@ class Differ(Case):
             self.assertEqual(self.divergences(), [])
 
 
+class Apart(Case):
+    """apart.py: ranks that have no device in common, so that nothing must be the same on all of them."""
+
+    def test_what_one_rank_compiles_alone_is_not_reported_and_a_constant_is_named(self):
+        for way, named in (("clean", []), ("constant", [("differs", "baked-constant", False, 2, 0, "train_step")])):
+            with self.subTest(way):
+                self.begin()
+                name = self.start("apart.py", way, 3, EVENTS=self.events)
+                self.assertEqual(self.ended(name), [0] * 3, self.output(name, 0))
+                self.finish()
+                account = json.loads(self.stet("explain", "--format=json").stdout)
+                found = account["divergences"]
+                self.assertEqual([(d["finding"], d["class"], d["certain"], d["rank"], d["other"], d["function"]) for d in found], named)
+                self.assertEqual([(r["class"], r["function"]) for r in account["recompiles"] if not r["benign"]], [])
+                self.assertEqual([d["origin"]["line"] for d in found], [LINES["here: apart"][1]] * len(named))
+
+
+class Service(Case):
+    """A coordination service of JAX that is dead, slow or lying, as the channel. Each job has a run of its own."""
+
+    def job(self, how, policy):
+        """The losses, and what the summary says about comparing."""
+        self.begin()
+        name = self.start("job.py", "clean", 2, STET_RANKS_CHANNEL="jax", SERVICE=how, STET_ON_DIVERGENCE=policy,
+                          STET_RANKS_WAIT_MS="1000")
+        self.assertEqual(self.ended(name), [0, 0], self.output(name, 0))
+        losses = {l for r in range(2) for l in self.output(name, r).splitlines() if l.startswith("loss ")}
+        self.assertEqual([d for d in self.divergences() if d["certain"]], [])
+        self.finish()
+        return losses, json.loads(self.stet("explain", "--format=json").stdout)["comparing"]
+
     def test_a_faulty_coordination_service_changes_nothing(self):
         losses = set()
-        for how in ("sound", "dead", "slow", "lie") if LONG else ("sound", "dead", "lie"):
-            with self.subTest(how):
-                name = self.start("job.py", "clean", 2, STET_RANKS_CHANNEL="jax", SERVICE=how)
-                self.assertEqual(self.ended(name), [0, 0], self.output(name, 0))
-                losses.update(l for r in range(2) for l in self.output(name, r).splitlines() if l.startswith("loss "))
-                self.assertEqual([d for d in self.divergences() if d["certain"]], [])
+        ways = [(h, p) for h in ("sound", "dead", "slow", "lie") for p in ("warn", "fail")]
+        for how, policy in ways if LONG else (("sound", "fail"), ("dead", "warn"), ("lie", "fail")):
+            with self.subTest(how=how, policy=policy):
+                found, comparing = self.job(how, policy)
+                losses |= found
+                self.assertEqual((comparing["channel"], comparing["stopped"] > 0), ("jax", how != "sound"), comparing)
+                if policy == "warn":
+                    self.assertEqual(comparing["waited_s"], 0)
+                if LONG:
+                    print(f"\njax {how}, {policy}: waited {comparing['waited_s']:.1f} s; {comparing['why']}", end="", flush=True)
         self.assertEqual(len(losses), 1, losses)
 
 
@@ -135,14 +194,18 @@ class Hang(Case):
             states.clear()
             states.update(self.ranks()[0])
             return len(states) == len(ways) + 1 and states[0]["kind"] == "device" and all(
-                states[i + 1]["kind"] == self.KINDS[w] for i, w in enumerate(ways))
+                states[i + 1]["kind"] == self.KINDS[w] for i, w in enumerate(ways)) and all(
+                s["age_ns"] > 2e9 for s in states.values())  # all that they did is written
 
         self.until(as_expected, lambda: json.dumps({r: [s["kind"], s["line"]] for r, s in states.items()}) + "".join(self.output(name, r) for r in range(7)))
         for i, way in enumerate(ways):
             if way != "dead":  # it has no line
                 at = states[i + 1]["line"]
                 self.assertEqual((at["file"], at["line"]), LINES["here: " + way])
+                if way != "stop":  # it could not write what it did last
+                    self.assertEqual((states[i + 1]["pending_executions"], states[i + 1]["finished_program"]), (0, "train_step"))
         self.assertEqual(states[0]["line"]["line"], LINES["here: device"][1])
+        self.assertEqual((states[0]["pending_executions"], states[0]["pending_program"]), (1, "train_step"))
         self.ended(name, kill=True)
 
     def test_what_holds_a_job_up_is_said_first(self):
@@ -150,7 +213,16 @@ class Hang(Case):
         hang = self.until(lambda: (lambda r, h: h if len(r) == 3 and h.get("kind") else None)(*self.ranks()))
         self.assertEqual((hang["kind"], hang["ranks"], hang["waiting"]), ("host code", [2], 2))
         text = self.stet("ranks").stdout
-        self.assertIn("rank 2 is in host code and has not come; 2 ranks wait for it", text)
+        self.assertIn(f"hang.py:{LINES['here: loop'][1]} and has not come; 2 ranks wait for it in train_step\n", text)
+        self.assertIn("ranks 0 and 1  device: waits for a program, at\n", text)
+        self.ended(name, kill=True)
+
+    def test_a_rank_that_waits_in_c_code_waits_for_its_program(self):
+        name = self.start("hang.py", "lock", 2, BLOCK="1")
+        states = self.until(lambda: (lambda r: r if len(r) == 2 and r[0]["kind"] == "device" else None)(self.ranks()[0]),
+                            lambda: self.stet("ranks").stdout)
+        self.assertEqual((states[0]["line"]["line"], states[0]["innermost"]), (LINES["here: block"][1], None))
+        self.assertEqual((states[1]["kind"], states[1]["line"]["line"]), ("waiting", LINES["here: lock"][1]))
         self.ended(name, kill=True)
 
     def test_a_rank_that_never_comes_is_named_with_its_line(self):
@@ -161,6 +233,43 @@ class Hang(Case):
         self.assertEqual((d["other_at"]["file"], d["other_at"]["line"]), LINES["here: loader"])
         self.assertEqual(d["last_program"], "train_step")
         self.ended(name, kill=True)
+
+
+class Elsewhere(Case):
+    """A job on two hosts that see one state folder, with a `stet run` on each, looked at from a third."""
+
+    def on(self, host):
+        return dict(self.env, OTHER_HOST=host, LD_PRELOAD=self.BUILD + "/lib/libother_host.so")
+
+    def test_ranks_of_other_hosts_are_shown_with_kind_and_line(self):
+        runs = []
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        for rank, host in enumerate(("alpha", "beta")):
+            env = dict(self.on(host), POD_RANK=str(rank), POD_WORLD="2", POD_PORT=str(port), STET_RANKS_CHANNEL="jax")
+            runs.append(subprocess.Popen([self.stet_path, "run", "--cpu", "--no-store", "--quiet", "--", self.PYTHON, str(HERE / "hang.py"),
+                                          "loop"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.dir,
+                                         start_new_session=True))
+            self.addCleanup(self.kill, runs[-1])
+
+        def ranks():
+            out = subprocess.run([self.stet_path, "ranks", "--format=json"], env=self.on("gamma"), capture_output=True, text=True)
+            return {r["rank"]: r for r in json.loads(out.stdout)["ranks"]} if out.returncode == 0 else {}
+
+        found = self.until(lambda: (lambda r: r if [r[k]["kind"] for k in sorted(r)] == ["device", "host code"] else None)(ranks()),
+                           lambda: json.dumps(ranks(), indent=1))
+        self.assertEqual([found[k]["host"] for k in (0, 1)], ["alpha", "beta"])
+        self.assertEqual((found[1]["line"]["file"], found[1]["line"]["line"]), LINES["here: loop"])
+        self.assertEqual(found[0]["line"]["line"], LINES["here: device"][1])
+        self.assertEqual(found[0]["pending_program"], "train_step")
+        text = subprocess.run([self.stet_path, "ranks"], env=self.on("gamma"), capture_output=True, text=True).stdout
+        self.assertRegex(text, r"rank 1 \(process \d+\) on beta, \d+ s ago  host code: Python runs, at\n    \S*hang.py:")
+
+    @staticmethod
+    def kill(run):
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
 
 
 if __name__ == "__main__":

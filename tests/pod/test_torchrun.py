@@ -53,12 +53,16 @@ class Torchrun(unittest.TestCase):
         env.update(self.tpu(ranks) if device == "tpu" else {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"})
         if os.path.exists(events):
             os.remove(events)
+        if variables.get("HOLD"):
+            env["HOLD"] = events
         done = subprocess.run([BUILD + "/bin/stet", "run", *(["--cpu"] if device == "tpu" else []), "--json-events=" + events, "--",
                                os.path.dirname(PYTHON) + "/torchrun", f"--nproc-per-node={ranks}", str(HERE / "torch_job.py"), way,
                                device], env=env, capture_output=True, text=True, cwd=self.dir)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr[-4000:])
-        self.stderr = done.stderr
+        self.stderr, self.stdout = done.stderr, done.stdout
         self.events = [json.loads(line) for line in open(events)] if os.path.exists(events) else []
+        if variables.get("HOLD"):
+            return None, [d for e in self.events for d in e.get("divergences", ())]
         losses = dict(re.findall(r"loss (\d) (\S+?p[+-]\d+)", done.stdout))  # ranks may share a line
         self.assertEqual(sorted(losses), [str(r) for r in range(ranks)], done.stdout)
         return losses, [d for e in self.events for d in e.get("divergences", ())]
@@ -90,6 +94,13 @@ class Torchrun(unittest.TestCase):
         self.assertEqual(found, [])
         self.assertNotEqual(losses["0"], losses["1"])  # they have data of their own
         self.assertEqual(self.job("clean", "tpu", 2, STET="off")[0], losses)
+
+    def test_a_setting_of_inductor_is_named_before_it_has_generated_code(self):
+        """Code is generated and compiled only after the difference was named; its complete settings come later still."""
+        _, found = self.job("flag", "cpu", 2, HOLD="1")
+        self.assertEqual(sorted(re.findall(r"rank (\d): named before code was generated", self.stdout)), ["0", "1"])
+        self.assertEqual([(d["class"], d["rank"], d["other"], [(c["what"], c["from"], c["to"]) for c in d["changes"]]) for d in found],
+                         [("options-drift", 1, 0, [("inductor_config[epilogue_fusion]", "default", "False")])])
 
     @unittest.skipUnless(LONG, "POD_LONG=1")
     def test_every_way_is_named(self):

@@ -1,8 +1,10 @@
 """torch_job.py WAY DEVICE: one process of a torchrun job that trains a little model with torch.compile and averages the
 gradients over gloo. DEVICE: cpu, or tpu for TorchTPU. WAY plants a divergence on the last rank, or none ("clean"). The line
-that makes the graph differ is marked with `here: WAY`. BACKEND is that of torch.compile."""
+that makes the graph differ is marked with `here: WAY`. BACKEND is that of torch.compile. HOLD, a file of events: Inductor stops
+before it generates code, until a difference is in the file, and the rank ends then."""
 import os
 import sys
+import time
 
 WAY, DEVICE = sys.argv[1:]
 RANK, WORLD = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -19,6 +21,20 @@ if WAY == "flag" and ODD:
     import torch._inductor.config
     torch._inductor.config.epilogue_fusion = False
 dist.init_process_group("gloo")
+
+
+def hold(graph):
+    for _ in range(600):  # the limit only ends a test that would hang
+        if "options-drift" in open(os.environ["HOLD"]).read():
+            print(f"rank {RANK}: named before code was generated", flush=True)
+            os._exit(0)
+        time.sleep(0.1)
+    os._exit(1)
+
+
+if "HOLD" in os.environ:
+    import torch._inductor.graph
+    torch._inductor.graph.GraphLowering.codegen = hold
 
 
 def names():

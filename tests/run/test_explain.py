@@ -227,9 +227,9 @@ class Explain(unittest.TestCase):
         explained, _ = self.explained()
         told = [(r["rank"], r["changes"][0]["to"]) for r in explained["recompiles"] if "rank-divergence" in r["also"]]
         self.assertEqual(told, [(1, "12")])
-        alone = [(r["rank"], r["function"], r["benign"]) for r in explained["recompiles"] if r["class"] == "rank-divergence"]
-        self.assertEqual(alone, [(0, "norm", False)])
-        self.assertEqual(len(explained["recompiles"]), 4)
+        # one rank alone may compute a norm
+        self.assertEqual([r["function"] for r in explained["recompiles"] if r["class"] == "rank-divergence"], [])
+        self.assertEqual(len(explained["recompiles"]), 3)
         shutil.rmtree(os.path.join(self.dir, "state", "runs", explained["run"]))
 
     def test_a_run_has_settled_when_its_last_program_was_compiled(self):

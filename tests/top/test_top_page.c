@@ -194,6 +194,48 @@ TEST(a_selected_rank_has_its_own_causes_and_numbers)
     stet_pulse_free(p);
 }
 
+/* Ranks 0 to 11, of which rank 11 is in host code and the others wait. */
+TEST(a_job_that_stalls_shows_what_holds_it_up_and_each_rank)
+{
+    static struct stet_rank_state states[12];
+    struct stet_page page = {0};
+    struct stet_buf plain = STET_BUF_INIT;
+    struct stet_top t = hostile();
+
+    for (int i = 0; i < 12; i++) {
+        states[i] = (struct stet_rank_state){.kind = i == 11 ? STET_RANK_HOST : STET_RANK_DEVICE,
+                                             .rank = i,
+                                             .pid = 100,
+                                             .program = STET_VIEW("train_step"),
+                                             .runs = 4,
+                                             .age_ns = UINT64_C(60000000000),
+                                             .now = i != 3,
+                                             .line = 20};
+        snprintf(states[i].file, sizeof states[i].file, "/home/me/t\x1b[31mrain.py");
+        snprintf(states[i].function, sizeof states[i].function, "loop");
+    }
+    t.still = (struct stet_rank_states){.items = states, .count = 12};
+    t.still_ns = UINT64_C(60000000000);
+    stet_page_locale();
+    for (int width = 1; width < 200; width += 7)
+        EXPECT(fits(&t, width, 40));
+    for (int one = 0; one < 2; one++) {
+        t.rank = one ? 11 : STET_ALL_RANKS;
+        plain.len = 0;
+        stet_page_begin(&page, 160, 60);
+        stet_screen_page(&t, &page);
+        stet_page_plain(&plain, &page, false);
+        EXPECT(strstr(plain.ptr, "stalled    for 60.0 s: rank 11 is in host code at "));
+        EXPECT(strstr(plain.ptr, "11 ranks wait for it in train_step"));
+        EXPECT((strstr(plain.ptr, "    3  device    last compile t?[31mrain.py:20 in loop  "
+                                  "train_step 4") != NULL) == !one);
+        EXPECT((strstr(plain.ptr, "   11  host code t?[31mrain.py:20 in loop") != NULL) == one);
+        stet_page_release(&page);
+    }
+    stet_buf_release(&plain);
+    stet_pulse_free(attach.pulse);
+}
+
 TEST(the_causes_come_before_the_families_and_a_name_has_one_row)
 {
     struct stet_top t = hostile();

@@ -25,6 +25,7 @@ struct run {
     uint64_t object;   /* the one of that function's objects that was called; 0: not known */
     bool values;       /* Python's frames were read */
     int64_t rank;      /* and process; -1 for one without */
+    bool shared;       /* its devices are in common with other ranks */
 };
 
 static inline enum stet_rc open_program(void *context, uint32_t number,
@@ -61,6 +62,7 @@ static inline void add(struct run *r, uint32_t line, uint64_t executions)
     struct stet_sighting s = {
         .process = r->rank > 0 ? (uint32_t)r->rank : 0,
         .rank = r->rank,
+        .shared = r->shared,
         .index = n,
         .executions = executions,
         .executable = n + 1,

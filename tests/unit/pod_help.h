@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "pod/member.h"
+#include "pod/pod_launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,11 @@ struct board {
         size_t size;
     } *items;
     size_t count, room;
-    bool dead;    /* every call fails */
-    bool garbled; /* every value is read wrongly */
+    bool dead;     /* every call fails */
+    bool deaf;     /* no value can be read, and none is written over */
+    bool garbled;  /* every value is read wrongly */
+    bool endless;  /* every key has a value */
+    int dead_puts; /* so many writes of a log fail */
     uint64_t slow_ms;
     uint64_t log_gets; /* requests for a rank's log */
 };
@@ -52,7 +56,7 @@ static enum stet_rc board_put(void *self, const char *key, struct stet_view valu
 {
     (void)self;
     stet_clock_advance(board.slow_ms * 1000000);
-    if (board.dead)
+    if (board.dead || (board.dead_puts && strstr(key, "/log/") && board.dead_puts--))
         return stet_fail(err, STET_IO, "the board is gone");
     if (board_find(key) < board.count)
         return STET_REFUSED;
@@ -73,11 +77,15 @@ static enum stet_rc board_get(void *self, const char *key, uint32_t wait_ms, str
     size_t i = board_find(key);
 
     (void)self, (void)wait_ms;
-    board.log_gets += !strncmp(key, "log/", 4);
+    board.log_gets += strstr(key, "/log/") != NULL;
     stet_clock_advance(board.slow_ms * 1000000);
     if (board.dead)
         return stet_fail(err, STET_IO, "the board is gone");
-    if (i == board.count)
+    if (board.endless) {
+        stet_buf_str(out, "STETPOD\2\4 some value that no rank wrote");
+        return STET_OK;
+    }
+    if (i == board.count || board.deaf)
         return STET_NOT_FOUND;
     stet_buf_add(out, board.items[i].value, board.items[i].size);
     for (size_t k = 0; board.garbled && k < board.items[i].size; k += 7)
@@ -86,7 +94,7 @@ static enum stet_rc board_get(void *self, const char *key, uint32_t wait_ms, str
 }
 
 static struct stet_pod_channel_kind board_kind = {
-    .word = "board", .value_most = 1 << 20, .whole = true, .put = board_put, .get = board_get};
+    .word = "board", .value_most = 1 << 20, .put = board_put, .get = board_get};
 
 /* ---- the ranks ---- */
 
@@ -164,25 +172,29 @@ static void rank_joined(void *context, struct stet_hash job)
     ((struct rank *)context)->job = job;
 }
 
+/* Rank `number` of a job of `count`, as the process `r`. */
+static void begin_rank(struct rank *r, size_t number, size_t count)
+{
+    const struct stet_pod_host host = {r,         rank_executions, rank_describe, rank_captured,
+                                       rank_keep, rank_flags,      rank_verdict,  rank_joined};
+    struct stet_pod_timing timing;
+
+    *r = (struct rank){0};
+    stet_pod_timing_init(&timing, (int64_t)count);
+    stet_pod_channel_init(&r->channel, &board_kind, NULL, "", STET_POD_REACH_JOB);
+    stet_pod_launch_join(&r->channel, (int64_t)number, NULL);
+    stet_pod_member_new(&r->member, (int64_t)number, (int64_t)count, &r->channel, &timing, &host,
+                        NULL);
+}
+
 /* A job of so many ranks, at an early hour. */
 static void job(size_t count)
 {
-    struct stet_pod_timing timing;
-
     board_clear();
     rank_count = count;
     stet_clock_stop(UINT64_C(1000000000000), UINT64_C(1000000000000));
-    stet_pod_timing_init(&timing, (int64_t)count);
-    for (size_t i = 0; i < count; i++) {
-        struct rank *r = &ranks[i];
-        const struct stet_pod_host host = {r,         rank_executions, rank_describe, rank_captured,
-                                           rank_keep, rank_flags,      rank_verdict,  rank_joined};
-
-        *r = (struct rank){0};
-        stet_pod_channel_init(&r->channel, &board_kind, NULL, "");
-        stet_pod_member_new(&r->member, (int64_t)i, (int64_t)count, &r->channel, &timing, &host,
-                            NULL);
-    }
+    for (size_t i = 0; i < count; i++)
+        begin_rank(&ranks[i], i, count);
 }
 
 static void job_end(void)

@@ -235,25 +235,47 @@ TEST(a_program_of_one_rank_alone_is_reported)
     end(&r);
 }
 
-TEST(a_function_that_one_rank_compiles_alone_is_reported)
+/* Two ranks run a loop, and rank 1 alone compiles one function more. */
+static const struct stet_finding *alone(bool shared, const char *more)
 {
-    struct stet_order orders[2] = {0};
-    const struct stet_finding *f;
+    static struct stet_order orders[2];
 
     start(&r);
     r.h.orders = orders;
     r.h.order_count = 2;
+    r.shared = shared;
     for (uint32_t rank = 0; rank < 2; rank++) {
         r.rank = rank;
         compile_of(&r, 4, "1.5", "", "jit_f", 5);
         compile_of(&r, 4, "2.5", "", "jit_both", 1);
         if (rank == 1)
-            compile_of(&r, 6, "1.5", "", "jit_alone", 2);
+            compile_of(&r, 6, "1.5", more, "jit_alone", 2);
     }
     EXPECT_INT(STET_CAUSE_NONE, judged(&r, 3)->cause); /* both have it */
-    f = judged(&r, 4);
+    return judged(&r, 4);
+}
+
+#define SUM_OF_ALL                                                                                 \
+    "%b = \"stablehlo.all_reduce\"(%a) <{replica_groups = dense<[[0, 1]]> : "                      \
+    "tensor<1x2xi64>}> ({\n^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"                              \
+    "%s = stablehlo.add %p, %q : tensor<f32>\nstablehlo.return %s : tensor<f32>\n}) : "            \
+    "(tensor<6x4xf32>) -> tensor<6x4xf32>\n"
+
+TEST(a_function_that_needs_other_ranks_and_one_compiles_alone_is_reported)
+{
+    const struct stet_finding *f = alone(true, SUM_OF_ALL);
+
     EXPECT_CLASS("rank-divergence", f);
     EXPECT(!f->benign && f->fix.len);
     EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone compiled this function", 35));
+    end(&r);
+}
+
+/* An evaluation, or a log, on one rank. */
+TEST(a_function_that_needs_no_other_rank_may_be_compiled_by_one)
+{
+    EXPECT_INT(STET_CAUSE_NONE, alone(true, "")->cause);
+    end(&r);
+    EXPECT_INT(STET_CAUSE_NONE, alone(false, SUM_OF_ALL)->cause); /* among its own devices */
     end(&r);
 }

@@ -316,8 +316,6 @@ TEST(only_the_first_differences_are_told)
 
 TEST(a_dead_channel_is_given_up_and_nothing_is_told)
 {
-    uint64_t calls;
-
     job(2);
     board.dead = true;
     compile(0, true, "step", "a");
@@ -327,10 +325,26 @@ TEST(a_dead_channel_is_given_up_and_nothing_is_told)
     for (size_t r = 0; r < 2; r++) {
         EXPECT(ranks[r].channel.given_up);
         EXPECT_STR("the board is gone", ranks[r].channel.why);
-        calls = ranks[r].channel.traffic.puts + ranks[r].channel.traffic.gets;
-        EXPECT_INT(3, calls);
+        EXPECT_INT(3, ranks[r].channel.traffic.failures);
     }
     job_end();
+}
+
+/* Others may have named it, and a rank under another name would be waited for. */
+TEST(without_a_name_of_the_launch_nothing_is_compared)
+{
+    bool *const faults[] = {&board.dead, &board.garbled, &board.deaf};
+
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        job(1);
+        *faults[i] = true;
+        begin_rank(&ranks[1], 1, 2);
+        EXPECT(ranks[1].channel.given_up);
+        EXPECT(stet_hash_is_zero(ranks[1].channel.job));
+        EXPECT(ranks[1].channel.traffic.gets <= 8);
+        rank_count = 2;
+        job_end();
+    }
 }
 
 TEST(a_channel_that_takes_long_is_given_up)
@@ -355,6 +369,61 @@ TEST(a_channel_that_lies_causes_no_alarm)
     job_end();
 }
 
+/* Every question has an answer, so that a reader that goes on to the next number never ends. */
+TEST(a_channel_that_answers_everything_is_given_up)
+{
+    job(3);
+    board.endless = true;
+    for (size_t r = 0; r < 3; r++)
+        compile(r, true, "step", "a");
+    pass(20000);
+    EXPECT_INT(0, told());
+    for (size_t r = 0; r < 3; r++) {
+        EXPECT(ranks[r].channel.given_up);
+        EXPECT(ranks[r].channel.traffic.gets < 100);
+    }
+    job_end();
+}
+
+/* A report of a rank that the job does not have. */
+TEST(a_report_of_an_impossible_rank_is_not_told)
+{
+    struct stet_pod_report report = {.rank = 1000000, .certain = true};
+    struct stet_buf bytes = STET_BUF_INIT;
+
+    job(2);
+    compile_all("step", "a");
+    pass(1000);
+    snprintf(report.own.name, sizeof report.own.name, "step");
+    report.own.part[STET_POD_PROGRAM] = of("x");
+    stet_pod_message_report(&bytes, "differs/0/0", &report);
+    EXPECT_INT(STET_OK,
+               stet_pod_channel_put(&ranks[1].channel, "differs/0/0", stet_buf_as_view(&bytes)));
+    pass(5000);
+    EXPECT_INT(0, told());
+    EXPECT_INT(1, ranks[0].channel.traffic.damaged);
+    stet_buf_release(&bytes);
+    job_end();
+}
+
+/* The channel fails once, while a leader publishes. */
+TEST(a_batch_that_could_not_be_written_is_written_later)
+{
+    uint64_t n;
+
+    job(2);
+    compile_all("step", "a");
+    pass(1000);
+    board.dead_puts = 1;
+    n = compile(1, true, "step", "b");
+    compile(0, true, "step", "b");
+    pass(3000);
+    EXPECT_INT(1, ranks[0].channel.traffic.failures + ranks[1].channel.traffic.failures);
+    EXPECT_INT(STET_POD_SAME, stet_pod_member_finding(ranks[1].member, n));
+    EXPECT_INT(0, told());
+    job_end();
+}
+
 /* A data loader inherits the variables of its rank. */
 TEST(a_second_process_of_a_rank_takes_no_part)
 {
@@ -372,7 +441,22 @@ TEST(a_second_process_of_a_rank_takes_no_part)
     compile(1, true, "other", "x");
     pass(10000);
     EXPECT_STR("another process has this rank", stet_pod_member_apart(ranks[1].member));
+    EXPECT(!stet_pod_launch_is_contested(&ranks[0].channel, 0));
     EXPECT_INT(0, told());
+    job_end();
+}
+
+/* It has the rank already, and may be of an earlier launch: neither is relied on. */
+TEST(a_rank_that_two_processes_have_is_not_told_of)
+{
+    job(2);
+    EXPECT_INT(STET_OK,
+               stet_pod_channel_put(&ranks[1].channel, "rank/1", STET_VIEW("elsewhere 7 7 7")));
+    compile(0, true, "step", "a");
+    pass(90000); /* rank 1 does not come */
+    EXPECT_STR("another process has this rank", stet_pod_member_apart(ranks[1].member));
+    EXPECT_INT(0, told());
+    EXPECT(strstr(stet_pod_member_apart(ranks[0].member), "the same rank") != NULL);
     job_end();
 }
 
@@ -380,13 +464,85 @@ TEST(a_second_process_of_a_rank_takes_no_part)
 TEST(a_leader_that_uses_another_channel_is_not_called_late)
 {
     job(2);
-    board_kind.whole = false;
+    for (size_t r = 0; r < 2; r++)
+        ranks[r].channel.reach = STET_POD_REACH_SOME;
     ranks[0].stopped = true;
     compile(1, true, "step", "a");
     pass(90000);
     EXPECT_INT(0, told());
     EXPECT(strstr(stet_pod_member_apart(ranks[1].member), "not all ranks share it") != NULL);
-    board_kind.whole = true;
+    job_end();
+}
+
+/* ---- what an earlier launch left ---- */
+
+/* The store of the next launch has the address of the one before: what a rank of that one writes
+ * late is in it. */
+TEST(a_rank_of_an_earlier_launch_is_not_heard)
+{
+    struct rank *late = &ranks[2];
+    uint64_t n;
+
+    job(0);
+    begin_rank(late, 1, 2);
+    stet_pod_member_tick(late->member);
+    board_clear();
+    stet_clock_advance(1000000000);
+    begin_rank(&ranks[0], 0, 2);
+    begin_rank(&ranks[1], 1, 2);
+    rank_count = 2; /* of each launch */
+    compile(0, true, "step", "a");
+    n = compile(1, true, "step", "a");
+    compile(2, true, "step", "old");
+    rank_count = 3;
+    pass(10000);
+    EXPECT_INT(STET_POD_SAME, stet_pod_member_finding(ranks[1].member, n));
+    EXPECT_INT(0, told());
+    job_end();
+}
+
+/* Rank 1 finds the log of a rank 0 that has long ended, with another program in it. */
+TEST(the_log_of_an_earlier_launch_causes_no_alarm)
+{
+    job(2);
+    for (size_t r = 0; r < 2; r++)
+        ranks[r].channel.reach = STET_POD_REACH_ALL;
+    compile(0, true, "step", "old");
+    pass(1000);
+    ranks[0].stopped = true;
+    compile(1, true, "step", "new");
+    pass(90000);
+    EXPECT_INT(0, told());
+    EXPECT(strstr(stet_pod_member_apart(ranks[1].member), "does not answer") != NULL);
+    job_end();
+}
+
+TEST(a_rank_that_answers_belongs_to_this_launch)
+{
+    job(2);
+    for (size_t r = 0; r < 2; r++)
+        ranks[r].channel.reach = STET_POD_REACH_ALL;
+    compile(0, true, "step", "a");
+    pass(10000); /* it was written before rank 1 came */
+    compile(1, true, "step", "b");
+    pass(4000);
+    EXPECT_INT(1, ranks[1].told_count);
+    EXPECT(ranks[1].told[0].certain);
+    EXPECT_INT(1, ranks[0].told_count);
+    job_end();
+}
+
+TEST(a_program_of_one_process_is_compared_only_with_a_rank_that_answers)
+{
+    job(2);
+    for (size_t r = 0; r < 2; r++)
+        ranks[r].channel.reach = STET_POD_REACH_ALL;
+    compile(0, false, "step", "a");
+    pass(3000);
+    compile(1, false, "step", "b");
+    pass(20000);
+    EXPECT_INT(1, ranks[1].told_count);
+    ranks[0].stopped = true;
     job_end();
 }
 
@@ -406,6 +562,6 @@ TEST(a_program_costs_a_leader_and_the_others_a_message_each)
     pass(400);
     EXPECT_INT(1, ranks[0].channel.traffic.puts - puts);
     EXPECT_INT(63, board.log_gets - gets);
-    EXPECT_INT(2, ranks[40].channel.traffic.puts); /* its rank, and the job's name */
+    EXPECT_INT(1, ranks[40].channel.traffic.puts); /* its rank */
     job_end();
 }

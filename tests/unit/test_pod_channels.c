@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "pod/channel.h"
 #include "pod/launcher.h"
+#include "pod/pod_launch.h"
 #include "pod/pod_message.h"
 
 #include <pthread.h>
@@ -153,22 +154,27 @@ TEST(messages_come_back_as_they_were)
     struct stet_view bits;
 
     make_batch(&b);
-    stet_pod_message_batch(&bytes, &b);
-    EXPECT_INT(STET_OK, stet_pod_message_read_batch(&back, stet_buf_as_view(&bytes)));
+    stet_pod_message_batch(&bytes, "k", &b);
+    EXPECT_INT(STET_OK, stet_pod_message_read_batch(&back, "k", stet_buf_as_view(&bytes)));
     EXPECT(!memcmp(&b, &back, sizeof b));
     bytes.len = 0;
     snprintf(r.flags, sizeof r.flags, "A=1\nB=2\n");
-    stet_pod_message_report(&bytes, &r);
-    EXPECT_INT(STET_OK, stet_pod_message_read_report(&again, stet_buf_as_view(&bytes)));
+    stet_pod_message_report(&bytes, "k", &r);
+    EXPECT_INT(STET_OK, stet_pod_message_read_report(&again, "k", stet_buf_as_view(&bytes)));
     EXPECT_INT(3, again.rank);
     EXPECT(again.certain && !again.went_on);
     EXPECT_STR("A=1\nB=2\n", again.flags);
     EXPECT_STR("b", again.theirs.name);
-    EXPECT_INT(STET_BAD_INPUT, stet_pod_message_read_batch(&back, stet_buf_as_view(&bytes)));
+    EXPECT_INT(STET_BAD_INPUT, stet_pod_message_read_batch(&back, "k", stet_buf_as_view(&bytes)));
     bytes.len = 0;
-    stet_pod_message_here(&bytes, stet_view_of("\x03\xff", 2));
-    EXPECT_INT(STET_OK, stet_pod_message_read_here(&bits, stet_buf_as_view(&bytes)));
+    stet_pod_message_bytes(&bytes, "k", STET_POD_HERE, stet_view_of("\x03\xff", 2));
+    EXPECT_INT(STET_OK,
+               stet_pod_message_read_bytes(&bits, "k", STET_POD_HERE, stet_buf_as_view(&bytes)));
     EXPECT(bits.len == 2 && bits.ptr[0] == 3);
+    EXPECT_INT(STET_BAD_INPUT,
+               stet_pod_message_read_bytes(&bits, "k", STET_POD_TEXT, stet_buf_as_view(&bytes)));
+    EXPECT_INT(STET_BAD_INPUT, stet_pod_message_read_bytes(&bits, "another key", STET_POD_HERE,
+                                                           stet_buf_as_view(&bytes)));
     stet_buf_release(&bytes);
 }
 
@@ -176,7 +182,8 @@ TEST(messages_come_back_as_they_were)
 static void reseal(struct stet_buf *b)
 {
     b->len -= 8;
-    stet_buf_u64(b, stet_hash_bytes(stet_buf_as_view(b)).lo);
+    stet_buf_u64(
+        b, stet_hash_mix(stet_hash_bytes(stet_buf_as_view(b)), stet_hash_bytes(STET_VIEW("k"))).lo);
 }
 
 TEST(damaged_messages_are_none)
@@ -186,13 +193,14 @@ TEST(damaged_messages_are_none)
     size_t whole, refused = 0;
 
     make_batch(&b);
-    stet_pod_message_batch(&bytes, &b);
+    stet_pod_message_batch(&bytes, "k", &b);
     whole = bytes.len;
     for (size_t n = 0; n < whole; n++)
-        EXPECT_INT(STET_BAD_INPUT, stet_pod_message_read_batch(&back, stet_view_of(bytes.ptr, n)));
+        EXPECT_INT(STET_BAD_INPUT,
+                   stet_pod_message_read_batch(&back, "k", stet_view_of(bytes.ptr, n)));
     for (size_t i = 0; i < whole; i++) {
         bytes.ptr[i] ^= 0x20;
-        EXPECT(stet_pod_message_read_batch(&back, stet_buf_as_view(&bytes)) != STET_OK);
+        EXPECT(stet_pod_message_read_batch(&back, "k", stet_buf_as_view(&bytes)) != STET_OK);
         bytes.ptr[i] ^= 0x20;
     }
     for (size_t i = 9; i < whole - 8; i++) {
@@ -201,7 +209,7 @@ TEST(damaged_messages_are_none)
         for (unsigned v = 0; v < 256; v += 51) {
             bytes.ptr[i] = (char)v;
             reseal(&bytes);
-            refused += stet_pod_message_read_batch(&back, stet_buf_as_view(&bytes)) != STET_OK;
+            refused += stet_pod_message_read_batch(&back, "k", stet_buf_as_view(&bytes)) != STET_OK;
             for (size_t k = 0; k < back.entry_count && k < STET_POD_BATCH_ENTRIES; k++)
                 EXPECT(memchr(back.entries[k].name, '\0', sizeof back.entries[k].name) != NULL);
         }
@@ -211,7 +219,7 @@ TEST(damaged_messages_are_none)
     reseal(&bytes);
     bytes.ptr[7] = STET_POD_VERSION + 1;
     reseal(&bytes);
-    EXPECT_INT(STET_UNSUPPORTED, stet_pod_message_read_batch(&back, stet_buf_as_view(&bytes)));
+    EXPECT_INT(STET_UNSUPPORTED, stet_pod_message_read_batch(&back, "k", stet_buf_as_view(&bytes)));
     stet_buf_release(&bytes);
 }
 
@@ -223,8 +231,8 @@ TEST(names_of_peers_have_no_control_characters)
 
     make_batch(&b);
     snprintf(b.entries[0].name, sizeof b.entries[0].name, "\x1b[31mred\a");
-    stet_pod_message_batch(&bytes, &b);
-    EXPECT_INT(STET_OK, stet_pod_message_read_batch(&back, stet_buf_as_view(&bytes)));
+    stet_pod_message_batch(&bytes, "k", &b);
+    EXPECT_INT(STET_OK, stet_pod_message_read_batch(&back, "k", stet_buf_as_view(&bytes)));
     EXPECT_STR("?[31mred?", back.entries[0].name);
     stet_buf_release(&bytes);
 }
@@ -242,7 +250,7 @@ static void open_channel(struct stet_pod_channel *c, struct stet_pod_folder *f)
         made = mkdtemp(root) != NULL;
     snprintf(path, sizeof path, "%s/job", root);
     EXPECT_INT(STET_OK, stet_pod_folder_open(f, path, NULL));
-    stet_pod_channel_init(c, &stet_pod_folder_kind, f, "");
+    stet_pod_channel_init(c, &stet_pod_folder_kind, f, "", STET_POD_REACH_ALL);
 }
 
 TEST(a_message_in_a_folder_is_written_once)
@@ -324,35 +332,104 @@ TEST(a_folder_that_others_may_write_to_is_refused)
     EXPECT_INT(STET_REFUSED, stet_pod_folder_open(&f, path, NULL));
 }
 
-/* Two jobs, one after the other, in one folder. */
-TEST(a_second_job_has_a_folder_of_its_own)
-{
-    struct stet_pod_folder first, second, third;
-    struct stet_pod_channel c;
-    char path[64], claim[128], host[64] = "";
+/* ---- launches ---- */
 
-    open_channel(&c, &first);
-    gethostname(host, sizeof host - 1);
-    snprintf(path, sizeof path, "%s/jobs", root);
-    EXPECT_INT(STET_OK, stet_pod_folder_join(&first, path, 0, NULL));
-    EXPECT_INT(STET_OK, stet_pod_folder_join(&second, path, 1, NULL));
-    EXPECT_STR(first.path, second.path);
-    stet_pod_channel_init(&c, &stet_pod_folder_kind, &first, "");
-    snprintf(claim, sizeof claim, "%s %ld", host, (long)getpid());
-    EXPECT_INT(STET_OK, stet_pod_channel_put(&c, "rank/0", stet_view_str(claim)));
-    EXPECT_INT(STET_OK, stet_pod_folder_join(&second, path, 1, NULL));
-    EXPECT_STR(first.path, second.path); /* the other rank of the same job */
-    EXPECT_INT(STET_OK, stet_pod_folder_join(&third, path, 0, NULL));
-    EXPECT(strcmp(first.path, third.path) != 0); /* this rank was there */
-    snprintf(claim, sizeof claim, "%s 2147483646", host);
-    EXPECT_INT(STET_OK, stet_pod_channel_put(&c, "rank/2", stet_view_str(claim)));
-    EXPECT_INT(STET_OK, stet_pod_folder_join(&second, path, 1, NULL));
-    EXPECT_STR(third.path, second.path); /* a process of the first job has ended */
-    snprintf(claim, sizeof claim, "elsewhere 2147483646");
-    stet_pod_channel_init(&c, &stet_pod_folder_kind, &third, "");
-    EXPECT_INT(STET_OK, stet_pod_channel_put(&c, "rank/2", stet_view_str(claim)));
-    EXPECT_INT(STET_OK, stet_pod_folder_join(&second, path, 1, NULL));
-    EXPECT_STR(third.path, second.path); /* processes of other hosts are not known */
+static char launches_at[80];
+
+/* The number of the launch that a rank joins; -1 if it must not. The rank claims it, as `claim`
+ * or with this process's own. */
+static int join(int64_t rank, const char *claim)
+{
+    char own[STET_POD_CLAIM], key[32];
+    struct stet_pod_channel c;
+    struct stet_pod_folder f;
+    int number = -1;
+
+    EXPECT_INT(STET_OK, stet_pod_folder_open(&f, launches_at, NULL));
+    stet_pod_channel_init(&c, &stet_pod_folder_kind, &f, "job/", STET_POD_REACH_ALL);
+    if (stet_pod_launch_join(&c, rank, NULL) != STET_OK)
+        return -1;
+    EXPECT_INT(1, sscanf(c.prefix, "job/%d/", &number));
+    stet_pod_launch_claim(own);
+    snprintf(key, sizeof key, "rank/%lld", (long long)rank);
+    EXPECT_INT(STET_OK, stet_pod_channel_put(&c, key, stet_view_str(claim ? claim : own)));
+    return number;
+}
+
+/* Of a process that started so long before this one. */
+static const char *claim_of(const char *host, long pid, long long before_s)
+{
+    static char text[STET_POD_CLAIM];
+    unsigned long long ticks;
+    long long started;
+    char own[80];
+    long number;
+
+    stet_pod_launch_claim(text);
+    EXPECT_INT(4, sscanf(text, "%79s %ld %llu %lld", own, &number, &ticks, &started));
+    snprintf(text, sizeof text, "%s %ld %llu %lld", host ? host : own, pid ? pid : number, ticks,
+             started - before_s);
+    return text;
+}
+
+static void begin_launches(const char *name)
+{
+    struct stet_pod_channel c;
+    struct stet_pod_folder f;
+
+    open_channel(&c, &f);
+    snprintf(launches_at, sizeof launches_at, "%s/%s", root, name);
+}
+
+TEST(ranks_of_one_launch_meet_and_those_of_the_next_do_too)
+{
+    begin_launches("local");
+    EXPECT_INT(0, join(0, claim_of(NULL, 2147483646, 0))); /* a process that has ended */
+    EXPECT_INT(1, join(2, claim_of(NULL, 2147483646, 0))); /* rank 0 has ended: the next launch */
+    EXPECT_INT(2, join(2, NULL));                          /* this rank was in it */
+    EXPECT_INT(2, join(0, NULL));
+    EXPECT_INT(2, join(1, NULL));
+    EXPECT_INT(-1, join(1, NULL)); /* a second process of the rank, while the first runs */
+}
+
+/* They cannot be asked, and their clocks differ by minutes. */
+TEST(ranks_of_other_hosts_count_as_ended_when_they_started_long_before)
+{
+    begin_launches("hosts");
+    EXPECT_INT(0, join(0, claim_of("a", 77, 0)));
+    EXPECT_INT(0, join(1, claim_of("b", 77, 500))); /* its clock is eight minutes behind */
+    EXPECT_INT(0, join(2, claim_of("c", 77, -500)));
+    EXPECT_INT(0, join(3, claim_of("d", 77, 700)));
+    EXPECT_INT(1, join(4, claim_of("e", 77, 0))); /* rank 3 started more than ten minutes before */
+    EXPECT_INT(1, join(0, claim_of("a", 78, 0)));
+}
+
+TEST(the_last_of_many_launches_is_found_with_few_questions)
+{
+    struct stet_pod_channel c;
+    struct stet_pod_folder f;
+
+    begin_launches("many");
+    EXPECT_INT(STET_OK, stet_pod_folder_open(&f, launches_at, NULL));
+    stet_pod_channel_init(&c, &stet_pod_folder_kind, &f, "job/", STET_POD_REACH_ALL);
+    for (int i = 0; i < 1000; i++) {
+        char key[32];
+
+        snprintf(key, sizeof key, "launch/%d", i);
+        EXPECT_INT(STET_OK, stet_pod_channel_put(&c, key, STET_VIEW("1")));
+    }
+    EXPECT_INT(STET_OK, stet_pod_launch_join(&c, 5, NULL));
+    EXPECT_STR("job/999/", c.prefix);
+    EXPECT(c.traffic.gets < 30);
+}
+
+TEST(claims_that_are_damaged_are_of_no_running_process)
+{
+    begin_launches("damaged");
+    EXPECT_INT(0, join(0, "\x01\xff nonsense"));
+    EXPECT_INT(1, join(0, "a b c d"));
+    EXPECT_INT(2, join(0, ""));
+    EXPECT_INT(3, join(0, NULL));
 }
 
 TEST(what_is_not_a_file_is_not_a_message)
@@ -415,7 +492,7 @@ TEST(a_closed_channel_is_not_called)
     struct stet_buf out = STET_BUF_INIT;
     struct stet_pod_channel c;
 
-    stet_pod_channel_init(&c, &kind, NULL, "");
+    stet_pod_channel_init(&c, &kind, NULL, "", STET_POD_REACH_JOB);
     EXPECT_INT(STET_OK, stet_pod_channel_put(&c, "k", STET_VIEW("v")));
     EXPECT_INT(STET_NOT_FOUND, stet_pod_channel_get(&c, "k", 0, &out));
     EXPECT_INT(2, calls);
@@ -426,6 +503,61 @@ TEST(a_closed_channel_is_not_called)
     EXPECT(!atomic_load(&c.given_up)); /* it is over, not broken */
 }
 
+/* A channel that answers every question with something. */
+static enum stet_rc lying_get(void *self, const char *key, uint32_t wait_ms, struct stet_buf *out,
+                              struct stet_err *err)
+{
+    (void)self, (void)key, (void)wait_ms, (void)err;
+    calls++;
+    stet_buf_str(out, "STETPOD\2\1 not what was written");
+    return STET_OK;
+}
+
+static enum stet_rc ended_get(void *self, const char *key, uint32_t wait_ms, struct stet_buf *out,
+                              struct stet_err *err)
+{
+    (void)self, (void)key, (void)wait_ms, (void)out, (void)err;
+    calls++;
+    return STET_UNSUPPORTED;
+}
+
+/* jax.distributed was shut down, and the process goes on for a while. */
+TEST(a_channel_that_has_ended_is_not_called_again_and_is_not_broken)
+{
+    const struct stet_pod_channel_kind kind = {
+        .word = "ended", .value_most = 100, .put = counted_put, .get = ended_get};
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_pod_channel c;
+
+    calls = 0;
+    stet_pod_channel_init(&c, &kind, NULL, "", STET_POD_REACH_JOB);
+    for (int i = 0; i < 5; i++)
+        EXPECT_INT(STET_IO, stet_pod_channel_get(&c, "k", 0, &out));
+    EXPECT_INT(1, calls);
+    EXPECT(!c.given_up && !c.traffic.failures);
+    EXPECT(stet_pod_channel_is_over(&c));
+}
+
+TEST(a_channel_with_damaged_values_is_given_up)
+{
+    const struct stet_pod_channel_kind kind = {
+        .word = "lie", .value_most = 100, .put = counted_put, .get = lying_get};
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_pod_channel c;
+
+    calls = 0;
+    stet_pod_channel_init(&c, &kind, NULL, "", STET_POD_REACH_JOB);
+    for (int i = 0; i < 100; i++) {
+        out.len = 0;
+        if (stet_pod_channel_get(&c, "k", 0, &out) == STET_OK)
+            stet_pod_channel_damaged(&c, STET_BAD_INPUT);
+    }
+    EXPECT(c.given_up);
+    EXPECT_INT(8, calls);
+    EXPECT_STR("the channel returns other values than were written", c.why);
+    stet_buf_release(&out);
+}
+
 TEST(keys_and_values_have_limits)
 {
     static char big[(16 << 20) + 1];
@@ -433,7 +565,7 @@ TEST(keys_and_values_have_limits)
     struct stet_pod_folder f = {.path = "/nowhere"};
     char key[STET_POD_KEY + 8];
 
-    stet_pod_channel_init(&c, &stet_pod_folder_kind, &f, "prefix/");
+    stet_pod_channel_init(&c, &stet_pod_folder_kind, &f, "prefix/", STET_POD_REACH_ALL);
     memset(key, 'k', sizeof key);
     key[sizeof key - 1] = '\0';
     EXPECT_INT(STET_IO, stet_pod_channel_put(&c, key, STET_VIEW("x")));

@@ -23,6 +23,9 @@ static size_t device_count = 4;
 static int64_t own_rank;
 static char folder[32];
 static atomic_int asked; /* requests for votes */
+static atomic_bool dead; /* every call of the store fails */
+static atomic_int dead_calls;
+static atomic_bool forged; /* every vote is a yes that no rank wrote */
 
 static int id_of(const void *device)
 {
@@ -93,6 +96,10 @@ static PJRT_Error *put(PJRT_KeyValuePutCallback_Args *args)
     char path[256];
     int fd;
 
+    if (dead) {
+        dead_calls++;
+        return no(args->callback_error, PJRT_Error_Code_UNAVAILABLE);
+    }
     path_of(args->key, args->key_size, path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (fd < 0)
@@ -116,7 +123,17 @@ static PJRT_Error *get(PJRT_KeyValueGetCallback_Args *args)
     static _Thread_local char value[512];
     char path[256];
 
+    if (dead) {
+        dead_calls++;
+        return no(args->callback_error, PJRT_Error_Code_UNAVAILABLE);
+    }
     asked += memmem(args->key, args->key_size, "/vote/", 6) != NULL;
+    if (forged && memmem(args->key, args->key_size, "/vote/", 6)) {
+        args->value = strcpy(value, "y");
+        args->value_size = 1;
+        args->value_deleter_callback = NULL;
+        return NULL;
+    }
     path_of(args->key, args->key_size, path);
     for (uint64_t until = now_ms() + (uint64_t)args->timeout_in_ms; now_ms() < until;) {
         int fd = open(path, O_RDONLY);
@@ -176,7 +193,7 @@ static void begin(int64_t rank, bool job)
     stet_intercept_pod_leave(1);
     stet_ranks_leave(1);
     stet_intercept_pod_join(&plugin, CLIENT, 1, &args);
-    if (stet_intercept_pod_channel()) /* waits until it is chosen */
+    if (stet_intercept_pod_channel(STET_POD_REACH_JOB)) /* waits until it is chosen */
         stet_intercept_pod_put_back();
 }
 
@@ -266,7 +283,7 @@ TEST(callbacks_of_a_client_outside_a_job_are_not_called)
     begin(0, true);
     stet_intercept_pod_leave(1);
     stet_intercept_pod_join(&plugin, CLIENT, 1, &args);
-    EXPECT(!stet_intercept_pod_channel());
+    EXPECT(!stet_intercept_pod_channel(STET_POD_REACH_JOB));
     begin(0, true);
 }
 
@@ -373,6 +390,61 @@ TEST(many_ranks_agree_along_a_tree)
     EXPECT_INT(0, served_of(36, 35)); /* a leaf below another leaf's level */
     EXPECT_INT(0, served_of(36, 1));  /* its parent */
     EXPECT_INT(0, served_of(3, 0));   /* the root */
+}
+
+/* The store fails while rank 0 waits for the vote of rank 1, for which it would wait an hour. */
+TEST(a_store_that_dies_is_not_waited_for)
+{
+    uint32_t both[2] = {0, 1};
+    struct stet_ranks r = {.count = 2, .ranks = both};
+    struct stet_key_parts parts = {0};
+    char command[64];
+    int status = -1;
+    pid_t pid;
+
+    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
+    EXPECT(mkdtemp(folder) != NULL);
+    setenv("STET_RANKS_WAIT_MS", "3600000", 1);
+    pid = fork();
+    if (pid == 0) {
+        begin(0, true);
+        dead = true;
+        parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("p");
+        /* Three failures end it; the thread of the member may have made some calls too. */
+        _exit(!stet_ranks_agree(&r, &parts, true, NULL) && dead_calls <= 6 ? 0 : dead_calls);
+    }
+    EXPECT_INT(pid, waitpid(pid, &status, 0));
+    EXPECT(WIFEXITED(status));
+    EXPECT_INT(0, WEXITSTATUS(status));
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    EXPECT_INT(0, system(command));
+}
+
+/* What a rank reads as a vote was written as one, under that key. */
+TEST(values_that_are_not_votes_do_not_count)
+{
+    uint32_t both[2] = {0, 1};
+    struct stet_ranks r = {.count = 2, .ranks = both};
+    struct stet_key_parts parts = {0};
+    char command[256];
+    int status = -1;
+    pid_t pid;
+
+    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
+    EXPECT(mkdtemp(folder) != NULL);
+    setenv("STET_RANKS_WAIT_MS", "3600000", 1);
+    pid = fork();
+    if (pid == 0) {
+        begin(0, true);
+        forged = true;
+        parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("p");
+        _exit(stet_ranks_agree(&r, &parts, true, NULL));
+    }
+    EXPECT_INT(pid, waitpid(pid, &status, 0)); /* it ends: the store is given up */
+    EXPECT(WIFEXITED(status));
+    EXPECT_INT(0, WEXITSTATUS(status));
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    EXPECT_INT(0, system(command));
 }
 
 TEST(a_rank_that_never_votes_is_waited_for_once)
