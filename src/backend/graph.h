@@ -127,7 +127,7 @@ struct stet_lower {
     struct stet_lowered *maps; /* of all lanes */
     struct stet_plan_devices on;
     uint32_t lanes, lane; /* devices of the program, and the one being lowered for */
-    bool expressed; /* quantized values are the numbers that they stand for (lower_quant.c) */
+    bool expressed;       /* quantized values are the numbers that they stand for (lower_quant.c) */
     bool single;          /* only for `lane`; otherwise for all lanes (lower_lanes.c) */
     uint32_t manual;      /* depth of regions that each device runs by itself */
     uint8_t *facts;       /* of functions, when known */

@@ -118,9 +118,9 @@ TEST(a_manual_page_has_every_listed_option)
 
 TEST(completions_know_options_and_their_words)
 {
-    static const char *const expected[] = {"go) words='a b ' options='--to= -o --format= --help ' ;;",
-                                           "'--to=[it'\\''s where]:value:(near far)'",
-                                           "-l to -r -d 'it\\'s where' -f -a 'near far'"};
+    static const char *const expected[] = {
+        "go) words='a b ' options='--to= -o --format= --help ' ;;",
+        "'--to=[it'\\''s where]:value:(near far)'", "-l to -r -d 'it\\'s where' -f -a 'near far'"};
     struct stet_help_topic t = topic();
 
     for (int i = 0; i < STET_SHELLS; i++) {
