@@ -220,9 +220,9 @@ static const struct stet_type *unsigned_storage(struct mlir *p)
     const char *at = p->at;
     uint32_t width = 0;
 
-    if (at == p->end || *at++ != 'u')
+    if (at == p->end || *at != 'u')
         return NULL;
-    for (; at < p->end && *at >= '0' && *at <= '9' && width < 100; at++)
+    for (at++; at < p->end && *at >= '0' && *at <= '9' && width < 100; at++)
         width = width * 10 + (uint32_t)(*at - '0');
     if (width == 0)
         return NULL;
