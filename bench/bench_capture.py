@@ -1,7 +1,8 @@
 """What reading Python's stack and values costs a compile, and how long the interpreter's lock is held for it.
 
 Prints a JSON object a line, as bench.h does. The plugin does nothing, so the compile's own time is the layer's. Processes with
-and without the layer take turns. The stack is that of a training loop under JAX: 30 frames, ten of them the user's with 200
+and without the layer take turns. For the processor time the caller keeps the lock, so that it reads everything itself; for the
+time with the lock it releases it, as frameworks do, and a thread of the layer's takes it twice. The stack is that of a training loop under JAX: 30 frames, ten of them the user's with 200
 locals in all, two of these in a loop over a generator that takes from another one, and a call whose argument tree has
 jax.Array leaves.
 """
@@ -17,6 +18,7 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 LIB = os.path.join(ROOT, "build", "release", "lib")
 BARE = os.path.join(LIB, "libfake_pjrt_bare.so")
+LAYER = os.path.join(LIB, "libstet_plugin.so")
 DUMP = os.path.join(ROOT, "build", "release", "bin", "journal_dump")
 PROCESSES, COMPILES = 3, 400
 USER_FRAMES, LIBRARY_FRAMES, LOCALS = 10, 17, 20  # and three of pjit.py
@@ -74,12 +76,12 @@ def nested(inner, name, count, file, body, loops=0):
     return inner
 
 
-def child(plugin, leaves):
+def child(plugin, leaves, kind):
     import jax
     import jax.numpy as jnp
 
     jax.config.update("jax_platforms", "cpu")
-    driver = ctypes.PyDLL(os.path.join(LIB, "libguest_driver.so"))
+    driver = (ctypes.PyDLL if kind == "keeps" else ctypes.CDLL)(os.path.join(LIB, "libguest_driver.so"))
     driver.drive_time_compile.restype = ctypes.c_double
     assert driver.drive_open(plugin.encode())
     arrays = [jnp.zeros((8 + i, 16)) for i in range(8)]
@@ -101,17 +103,13 @@ def child(plugin, leaves):
     print(json.dumps([program(arrays[0]) for _ in range(COMPILES)][20:]))
 
 
-def once(plugin, leaves, **environment):
+def once(plugin, leaves, kind, **environment):
     with tempfile.TemporaryDirectory() as state:
         env = dict(os.environ, STET_STATE_DIR=state, STET_DIR=state + "/run", JAX_PLATFORMS="cpu", **environment)
-        out = subprocess.run([sys.executable, __file__, "child", plugin, str(leaves)], env=env, check=True, capture_output=True, text=True)
+        out = subprocess.run([sys.executable, __file__, "child", plugin, str(leaves), kind], env=env, check=True, capture_output=True,
+                             text=True)
         records = subprocess.run([DUMP, state + "/run"], capture_output=True, text=True).stdout.splitlines() if environment else []
-        held = collections.Counter()
-        for record in map(json.loads, records):
-            if record["record"] == "compile_stack" and record.get("waits"):
-                held[record.get("index", 0)] += record.get("walk_ns", 0)
-            if record["record"] == "compile_values":
-                held[record.get("index", 0)] += record["read_ns"]
+        held = {r.get("index", 0): r["held_ns"] for r in map(json.loads, records) if r["record"] == "compile_values"}
         return json.loads(out.stdout), [held[i] for i in sorted(held)][20:]
 
 
@@ -131,14 +129,14 @@ def main():
     for name, leaves in LEAVES.items():
         added, held, bare = [], [], []
         for _ in range(PROCESSES):
-            mine, _ = once(BARE, leaves)
+            mine, _ = once(BARE, leaves, "keeps")
             bare += mine
-            all_, locked = once(os.path.join(LIB, "libstet_plugin.so"), leaves, STET_PLUGIN=BARE)
+            all_, _ = once(LAYER, leaves, "keeps", STET_PLUGIN=BARE)
             added += [ns - statistics.median(mine) for ns in all_]
-            held += locked
+            held += once(LAYER, leaves, "releases", STET_PLUGIN=BARE)[1]
         row(f"layer.capture.added.{name}", added, statistics.median(bare), 0.3, 0.3)
         row(f"layer.capture.lock-held.{name}", held, 0, 0.1, None)
 
 
 if __name__ == "__main__":
-    child(sys.argv[2], int(sys.argv[3])) if sys.argv[1:2] == ["child"] else main()
+    child(sys.argv[2], int(sys.argv[3]), sys.argv[4]) if sys.argv[1:2] == ["child"] else main()

@@ -124,6 +124,9 @@ static struct stet_python_made follow_path(struct asking *a, const struct stet_m
             what.path = stet_view_of(what.path.ptr + 4, what.path.len - 4);
         }
         break;
+    case STET_SCOPE_PASSED:
+        what.held = PY_HELD_PASSED;
+        break;
     case STET_SCOPE_CALLED:
         return (struct stet_python_made){.line = 0};
     }
@@ -138,6 +141,10 @@ static struct stet_python_made follow_moved(struct asking *a, const struct stet_
     struct stet_python_made made = {.line = 0};
     struct stet_view list = list_of(m->path);
 
+    if (m->maker.len) /* a number that a function closes over is set where the function is made */
+        return follow_path(
+            a, m,
+            (struct stet_python_followed){.path = m->maker, .aspect = PY_OF_VALUE, .made = true});
     if (m->one_sided && list.len && stet_cause_is(a->f->cause, STET_CAUSE_OF_PRESENCE))
         made = follow_path(a, m, (struct stet_python_followed){.path = list, .aspect = PY_OF_SIZE});
     with_numbers(&what, m);
@@ -243,6 +250,25 @@ static bool concerns(const struct stet_finding *f, const struct stet_moved *m)
     return !(stet_cause_question(f->cause) == STET_QUESTION_BRANCH && became_constant(f, m));
 }
 
+/* A value that the user's line passed to a library's wrapper. */
+static bool by_passed(struct asking *a)
+{
+    struct stet_python_made best = {.line = 0};
+    bool several = false;
+
+    for (uint32_t i = 0; i < a->f->moved_count && !best.sure; i++) {
+        const struct stet_moved *m = &a->f->moved[i];
+        struct stet_python_made made = {.line = 0};
+
+        if (m->passed && concerns(a->f, m))
+            made = follow_moved(a, m, PY_OF_VALUE);
+        several |= made.line && best.line && best.line != made.line;
+        if (made.line && (!best.line || made.sure))
+            best = made;
+    }
+    return take(a, best, several ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
+}
+
 static bool by_value(struct asking *a, enum stet_journal_value_scope scope, bool wrapped)
 {
     struct stet_python_made best = {.line = 0};
@@ -254,6 +280,9 @@ static bool by_value(struct asking *a, enum stet_journal_value_scope scope, bool
 
         if (m->scope != scope || m->wrapped != wrapped || !concerns(a->f, m))
             continue;
+        if (scope == STET_SCOPE_LOCAL && m->length &&
+            stet_finding_change(a->f, STET_CHANGE_CONSTANT))
+            continue; /* how many items a list has is no number of the program */
         made = follow_moved(a, m, PY_OF_VALUE);
         if (!made.line)
             continue;
@@ -273,6 +302,22 @@ static bool by_constant(struct asking *a)
         const struct stet_moved *m = stet_finding_constant_holder(a->f, i);
 
         if (m && take(a, follow_moved(a, m, PY_OF_VALUE), STET_SURE_CERTAIN))
+            return true;
+    }
+    return false;
+}
+
+/* The variable that the two values of a constant were computed from. */
+static bool by_maker(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->change_count; i++) {
+        const struct stet_reported_change *c = &a->f->changes[i];
+        const struct stet_moved *m =
+            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET && c->data.has_values
+                ? stet_explain_moved_maker(a->f->moved, a->f->moved_count, c->data.values)
+                : NULL;
+
+        if (m && take(a, follow_moved(a, m, PY_OF_VALUE), STET_SURE_LIKELY))
             return true;
     }
     return false;
@@ -373,7 +418,7 @@ static bool by_new_object(struct asking *a)
 
     if (!was || was->process != is->process || a->f->cause != STET_CAUSE_IDENTICAL_REHASH)
         return false;
-    while (stet_explain_new_object(was->values, is->values, &at, &name)) {
+    while (stet_explain_new_object(&a->h->arena, was->values, is->values, &at, &name)) {
         uint32_t line =
             stet_python_binding_line(&a->h->sources, is->trigger.file, is->trigger.line, name);
 
@@ -421,14 +466,14 @@ bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
     return found;
 }
 
-bool stet_explain_mode(struct stet_history *h, struct stet_finding *f)
+bool stet_explain_decided_moved(struct stet_history *h, struct stet_finding *f,
+                                const struct stet_moved *m)
 {
     struct asking a;
     bool found;
 
     begin(&a, h, f);
-    found = take(&a, stet_python_training(&h->sources, &a.seen.stack, (struct stet_view){0}),
-                 STET_SURE_LIKELY);
+    found = take(&a, follow_moved(&a, m, PY_OF_VALUE), STET_SURE_CERTAIN);
     stet_observed_release(&a.seen);
     return found;
 }
@@ -462,14 +507,15 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
 
     begin(&a, h, f);
     if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
-        found = by_array(&a) || by_number_of_size(&a) || by_call(&a) || by_changed(&a) ||
+        found = by_array(&a) || by_call(&a) || by_number_of_size(&a) || by_changed(&a) ||
                 by_held_array(&a);
     else if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT))
         found = by_callee(&a);
     else
         found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
-                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_new_object(&a) ||
-                by_value(&a, STET_SCOPE_CLOSURE, false) || by_value(&a, STET_SCOPE_GLOBAL, false) ||
+                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_maker(&a) || by_passed(&a) ||
+                by_new_object(&a) || by_value(&a, STET_SCOPE_CLOSURE, false) ||
+                by_value(&a, STET_SCOPE_GLOBAL, false) ||
                 (!is_anew(&a) && (by_mode(&a) || by_variable(&a)));
     stet_observed_release(&a.seen);
     return found;

@@ -12,8 +12,9 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f);
 bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
                              const struct stet_place *at);
 
-/* The same for the line that switches a model between training and evaluation. */
-bool stet_explain_mode(struct stet_history *h, struct stet_finding *f);
+/* The same from a value that moved. */
+bool stet_explain_decided_moved(struct stet_history *h, struct stet_finding *f,
+                                const struct stet_moved *m);
 /* Does a line that reads nothing back decide the size of the argument that changed? */
 bool stet_explain_sized_without_read(struct stet_history *h, struct stet_finding *f);
 

@@ -12,12 +12,27 @@ const struct stet_moved *stet_evidence_came_or_went(const struct stet_finding *f
     return NULL;
 }
 
+/* A library passes what it took apart by place: where an array came or went, others moved up, and
+ * the programs seem to differ in the rank or type of all behind it. */
+static bool is_shifted(const struct stet_finding *f, const struct stet_moved *m)
+{
+    return m->wrapped && f->facts.came + f->facts.went && !f->answered &&
+           (f->cause == STET_CAUSE_RANK_CHANGE || f->cause == STET_CAUSE_DTYPE_CHANGE);
+}
+
 void stet_evidence_arguments(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_moved *m = stet_evidence_came_or_went(f);
 
     if (!m)
         return;
+    if (is_shifted(f, m)) {
+        stet_finding_hear(h, f, STET_ANSWER(OPTIONAL_KEY, VALUES, LIKELY),
+                          "%u arguments came and %u went, and those behind them moved to other "
+                          "places",
+                          f->facts.came, f->facts.went);
+        f->also_count = 0; /* loops over them, and what each of them is */
+    }
     if (f->cause == STET_CAUSE_PYTHON_LOOP)
         stet_finding_hear(h, f, STET_ANSWER(OPTIONAL_KEY, VALUES, CERTAIN),
                           "argument %.*s: %.*s -> %.*s; a block is repeated for each",

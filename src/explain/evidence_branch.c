@@ -217,6 +217,29 @@ static bool in_turns(struct stet_history *h, const struct stet_sighting *s, uint
     return s->group == group || mine < 2 || (visits > 2 && last <= most * (visits - 1));
 }
 
+/* Does it follow another jitted function each time, and not the loop's own? Then what is read is
+ * the result of that one, as of a sample that is drawn now and then, and the loop's is not waited
+ * for. */
+static bool follows_another(const struct stet_history *h, const struct stet_sighting *s,
+                            uint32_t number)
+{
+    const struct stet_order *o = order_of(h, s);
+    uint32_t group = h->sightings[stet_history_loop(h, s->process) - 1].group;
+    uint32_t before = STET_NONE, own = 0, others = 0;
+
+    if (s->traits->framework != STET_FRAMEWORK_JAX)
+        return false;
+    for (size_t i = 0; o && i < o->count; i++) {
+        uint32_t ran = o->items[i];
+
+        if (ran == number && before != STET_NONE)
+            *(h->sightings[before].group == group ? &own : &others) += 1;
+        if (ran != STET_NONE && !stet_history_is_eager(&h->sightings[ran]))
+            before = ran;
+    }
+    return others > own;
+}
+
 /* Is it read after the loop that trains? That is once for a pass over the data, however short the
  * pass is. */
 static bool after_training(struct stet_history *h, struct stet_finding *f)
@@ -238,7 +261,7 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
     if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
-        !in_turns(h, s, f->sighting))
+        !in_turns(h, s, f->sighting) || follows_another(h, s, f->sighting))
         return false;
     /* A graph of PyTorch/XLA also ends where an operation needs a size, and nothing in the user's
      * code reads there. */
@@ -359,12 +382,26 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
-/* Operations went, and no argument differs: a line switches a model to its evaluation. */
+/* Operations came or went, and no argument differs: a line switches a model to its training or its
+ * evaluation. Training has more of them: dropout, statistics. */
 static bool switched(struct stet_history *h, struct stet_finding *f)
 {
+    struct stet_python_made made;
+    struct stet_observed seen;
+
     if (f->cause != STET_CAUSE_GRAPH_CHANGE || stet_sighting_of(h, f)->eager ||
-        stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX || !stet_explain_mode(h, f))
+        stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX)
         return false;
+    stet_observed_init(&seen, h, f);
+    made = stet_python_switches(&h->sources, &seen.stack,
+                                f->facts.new_ops ? STET_VIEW("True") : STET_VIEW("False"));
+    stet_observed_release(&seen);
+    if (!made.line)
+        return false;
+    f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
+                                    .function = stet_arena_copy(&h->arena, made.function),
+                                    .line = made.line};
+    f->source_sure = STET_SURE_LIKELY;
     stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, SOURCE, LIKELY),
                       "no argument that was seen differs, and line %u switches a model between "
                       "training and evaluation",

@@ -81,20 +81,24 @@ static bool is_sized_by_host(struct stet_history *h, struct stet_finding *f)
  * an array is read, a program ran in that line, or (unless `ran` is required) the line reads a
  * size. */
 static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran,
-                      enum stet_rests *rests)
+                      enum stet_rests *rests, bool *selected)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_python_read read;
     struct stet_read seen;
 
+    *selected = false;
     *rests = STET_RESTS_VALUES;
     if (stet_explain_read_passed(h, f, true, &seen)) {
         f->reads = seen.line;
         f->source = seen.at;
+        *selected = seen.selected;
         if (is_lazy(h, f))
             stet_evidence_lazy_point_at(h, f, seen.line);
         return true;
     }
+    if (stet_explain_reads_known(h, f) && !is_lazy(h, f))
+        return false;
     *rests = STET_RESTS_RUN;
     f->reads = stet_evidence_lazy_size_read(h, s);
     if (f->reads) {
@@ -119,12 +123,30 @@ static bool source_calls(struct stet_history *h, const struct stet_place *p, uns
     return stet_python_line_calls(&h->sources, p->file, p->line, roles);
 }
 
+/* Is the number that is a size also the limit that something is compared with, as positions are
+ * with a capacity? Otherwise it is just a size, as the length of a range is. */
+static bool is_limit(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_reported_change *c = &f->changes[i];
+
+        if (c->kind == STET_CHANGE_CONSTANT && c->data.has_values &&
+            c->data.values[0] == (double)f->facts.inner_from &&
+            c->data.values[1] == (double)f->facts.inner_to &&
+            (stet_view_is(c->of.in, "compare") || stet_view_is(c->of.in, "minimum") ||
+             stet_view_is(c->of.in, "clamp")))
+            return true;
+    }
+    return false;
+}
+
 /* Handles a size inside the program that no argument has. What changed with it (the constant that
  * is the size, k as an attribute) is not a separate cause. */
 static bool inner(struct stet_history *h, struct stet_finding *f)
 {
     long long from = (long long)f->facts.inner_from, to = (long long)f->facts.inner_to;
     enum stet_rests rests;
+    bool selected;
 
     if (f->facts.argument_shape || !f->facts.inner_shape)
         return false;
@@ -139,10 +161,11 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
         stet_finding_hear(
             h, f, STET_ANSWER(MASK_GATHER, PROGRAMS, CERTAIN),
             "no argument changed; what a mask selects went from %lld to %lld elements", from, to);
-    else if (read_back(h, f, f->facts.cut, &rests))
+    else if (read_back(h, f, f->facts.cut, &rests, &selected))
         stet_finding_hear(h, f,
-                          (struct stet_finding_answer){STET_CAUSE_DIM_READBACK, .rests = rests,
-                                                       .sure = STET_SURE_CERTAIN},
+                          (struct stet_finding_answer){selected ? STET_CAUSE_MASK_GATHER
+                                                                : STET_CAUSE_DIM_READBACK,
+                                                       .rests = rests, .sure = STET_SURE_CERTAIN},
                           "no argument changed; a size inside went from %lld to %lld, and what is "
                           "passed was read back in %.*s",
                           from, to, STET_FMT(stet_explain_read_words(h, f)));
@@ -160,7 +183,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
                               .sure = STET_SURE_CERTAIN},
                           "no argument changed; a selection went from %lld to %lld elements", from,
                           to);
-    else if (f->facts.constant_is_size)
+    else if (f->facts.constant_is_size && is_limit(f))
         stet_finding_hear(h, f, STET_ANSWER(CAPACITY_LEAK, PROGRAMS, CERTAIN),
                           "no argument changed; an integer constant and a size inside moved "
                           "together, %lld to %lld",
@@ -207,6 +230,8 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
         return;
     turns = stet_turns_of(h, f);
     ends = turns.ends || turns.switches > 1;
+    if (turns.mine > 1 && !turns.regular && !turns.periodic)
+        return; /* a pass over the data has the same number of batches each time */
     if (turns.known && turns.longest_mine == 1 && turns.others_before >= 2 && ends)
         stet_finding_hear(h, f,
                           (struct stet_finding_answer){
@@ -294,6 +319,7 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
     const struct stet_sighting *maker = gathered(h, f);
     enum stet_rests rests;
+    bool selected;
 
     if (grows(h, f))
         return;
@@ -308,11 +334,13 @@ static void argument(struct stet_history *h, struct stet_finding *f)
                           STET_FMT(words_of(h, size_change(f))), (long long)f->facts.size_to);
     } else if (varlen(h, f)) {
         return;
-    } else if (read_back(h, f, false, &rests)) {
+    } else if (read_back(h, f, false, &rests, &selected)) {
         stet_finding_hear(h, f,
-                          (struct stet_finding_answer){STET_CAUSE_DIM_READBACK, .rests = rests,
-                                                       .sure = STET_SURE_LIKELY},
-                          "what is passed depends on a value read back in %.*s",
+                          (struct stet_finding_answer){selected ? STET_CAUSE_MASK_GATHER
+                                                                : STET_CAUSE_DIM_READBACK,
+                                                       .rests = rests, .sure = STET_SURE_LIKELY},
+                          selected ? "what is passed was selected by values read back, in %.*s"
+                                   : "what is passed depends on a value read back in %.*s",
                           STET_FMT(stet_explain_read_words(h, f)));
     } else if (series && series->distinct > 2) {
         stet_finding_hear(h, f, STET_ANSWER(SHAPE_DRIFT, RUN, CERTAIN),

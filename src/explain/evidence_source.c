@@ -3,6 +3,7 @@
  * outside any jitted function show where an argument was made. */
 #include "explain/decided.h"
 #include "explain/history_internal.h"
+#include "explain/jitted.h"
 #include "explain/readback.h"
 
 enum { LOOK = 512 };
@@ -141,38 +142,79 @@ static bool cleared(const struct stet_history *h, struct stet_finding *f)
            at_line(f, f->origin, STET_SURE_CERTAIN);
 }
 
+/* A number of an optimizer that JAX compiled in: the line that makes the optimizer with it. */
+static bool optimizer_made(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_python_made made;
+
+    if (f->cause != STET_CAUSE_OPTIMIZER_SCALAR ||
+        stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX)
+        return false;
+    made = stet_python_makes_optimizer(&h->sources);
+    return at_line(f,
+                   (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
+                                       .function = stet_arena_copy(&h->arena, made.function),
+                                       .line = made.line},
+                   made.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY);
+}
+
 /* ---- the call ---- */
 
-/* The line that chose or made the function called, or the call itself. */
+/* The line that jitted the function called, or the call itself. How the function was jitted shows
+ * no argument's placement. */
 static bool jitted(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    struct stet_place at = s->trigger;
-    bool once;
-    uint32_t line = stet_python_callee_line(&h->sources, s->trigger.file, s->trigger.line, &once);
+    struct stet_place at;
+    bool sure;
 
     if (!stet_cause_is(f->cause, STET_CAUSE_OF_JIT) || s->eager)
         return false;
-    if (line)
-        at.line = line;
-    /* How the function was jitted shows no argument's placement. */
+    if (!stet_explain_jitted(h, f, STET_JIT_NOW, &at, &sure))
+        return at_line(f, s->trigger, STET_SURE_LIKELY);
     return at_line(f, at,
-                   line && !stet_cause_is(f->cause, STET_CAUSE_OF_PLACE) ? STET_SURE_CERTAIN
+                   sure && !stet_cause_is(f->cause, STET_CAUSE_OF_PLACE) ? STET_SURE_CERTAIN
                                                                          : STET_SURE_LIKELY);
 }
 
-/* Another function of one definition was called: the line that made it. */
+/* Another function of one definition was called, and its program differs: the line that made it. */
 static bool made_anew(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_sighting *was = &h->sightings[f->against];
-    struct stet_place at = s->trigger;
-    bool once = false;
+    struct stet_place at;
+    bool sure;
 
-    if (s->eager || was->process != s->process || !stet_explain_made_anew(was->values, s->values))
+    return !s->eager && was->process == s->process &&
+           stet_explain_made_anew(was->values, s->values) &&
+           stet_explain_jitted(h, f, STET_JIT_MAKER, &at, &sure) &&
+           at_line(f, at, STET_SURE_LIKELY);
+}
+
+/* Did jit take an argument that differs as static because the user said so? */
+static bool is_declared(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].static_argument && !f->moved[i].wrapped)
+            return true;
+    return false;
+}
+
+/* A static argument: the line that decides its value, or else the line that makes it static. */
+static bool declared(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_place at;
+    bool sure;
+
+    if (f->cause != STET_CAUSE_STATIC_ARGUMENT || !is_declared(f))
         return false;
-    at.line = stet_python_callee_line(&h->sources, s->trigger.file, s->trigger.line, &once);
-    return !once && at_line(f, at, STET_SURE_LIKELY);
+    stet_explain_decided(h, f);
+    stet_lines_weigh(h, f);
+    if (f->source.line && f->source_sure >= STET_SURE_LIKELY)
+        return true;
+    if (stet_explain_jitted(h, f, STET_JIT_NOW, &at, &sure))
+        return at_line(f, at, sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY);
+    return f->source.line != 0;
 }
 
 void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
@@ -187,7 +229,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         return;
     if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line)
         return; /* the line that makes the function */
-    if (looped(h, f) || sliced(f) || cleared(h, f) || stet_explain_decided(h, f) ||
-        made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f))
+    if (declared(h, f) || looped(h, f) || sliced(f) || cleared(h, f) || optimizer_made(h, f) ||
+        stet_explain_decided(h, f) || made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f))
         return;
 }

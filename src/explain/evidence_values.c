@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* The number of earlier programs of a function that are examined. */
+enum { LOOK_BACK = 64 };
+
 /* By the user's own line, or by the library's file that it leads to. */
 static bool in_optimizer(struct stet_history *h, const struct stet_reported_change *c)
 {
@@ -69,21 +72,13 @@ static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
     return true;
 }
 
-static bool has_static(const struct stet_finding *f)
-{
-    for (uint32_t i = 0; i < f->moved_count; i++)
-        if (f->moved[i].static_argument)
-            return true;
-    return false;
-}
-
-/* A counter does not go back to an earlier value. A static argument that stays for several calls is
- * a setting. */
+/* A counter has another value in each call. A value that stays for several, or comes back, is a
+ * setting. */
 static bool is_setting(const struct stet_history *h, const struct stet_finding *f)
 {
     struct stet_turns turns = stet_turns_of(h, f);
 
-    return turns.known && (turns.longest_mine < turns.mine || (turns.mine > 1 && has_static(f)));
+    return turns.known && turns.mine > 1;
 }
 
 static bool counter(struct stet_history *h, struct stet_finding *f,
@@ -97,6 +92,17 @@ static bool counter(struct stet_history *h, struct stet_finding *f,
     return true;
 }
 
+const struct stet_series *stet_series_counts(const struct stet_history *h,
+                                             const struct stet_finding *f,
+                                             const struct stet_moved *m, bool skips)
+{
+    const struct stet_series *s = m->numeric ? stet_series_of_moved(h, f, m) : NULL;
+
+    if (!s || !s->even || s->findings < 2 || is_setting(h, f))
+        return NULL;
+    return fabs(s->step) == 1 || (skips && s->step == round(s->step)) ? s : NULL;
+}
+
 /* Is it a field of an object that the call was given, a number that a library's wrapper took out of
  * the arguments, or a variable that the called function names? Another number that is passed itself
  * is an argument. */
@@ -105,7 +111,8 @@ static bool is_given(struct stet_history *h, const struct stet_finding *f,
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    if (m->scope == STET_SCOPE_CLOSURE || (m->scope == STET_SCOPE_ARGUMENT && m->wrapped))
+    if (m->scope == STET_SCOPE_CLOSURE || (m->scope == STET_SCOPE_ARGUMENT && m->wrapped) ||
+        m->passed)
         return true;
     if (!m->path.len || !memchr(m->path.ptr, '.', m->path.len))
         return false;
@@ -122,10 +129,9 @@ static bool counts(struct stet_history *h, struct stet_finding *f,
 {
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
-        const struct stet_series *s = m->numeric ? stet_series_of_moved(h, f, m) : NULL;
+        const struct stet_series *s = stet_series_counts(h, f, m, false);
 
-        if (!s || !s->even || s->findings < 2 || fabs(s->step) != 1 || !is_given(h, f, m) ||
-            is_setting(h, f))
+        if (!s || !is_given(h, f, m))
             continue;
         stet_finding_hear(
             h, f,
@@ -182,6 +188,48 @@ static void static_start(struct stet_history *h, struct stet_finding *f)
     }
 }
 
+static bool constant_at(const struct stet_finding *f, const struct stet_place *at)
+{
+    for (uint32_t i = 0; i < f->change_count; i++)
+        if (f->changes[i].kind == STET_CHANGE_CONSTANT && f->changes[i].follows == STET_NO_FACET &&
+            stet_place_eq(&f->changes[i].place, at))
+            return true;
+    return false;
+}
+
+/* Did a constant of this line change between earlier programs of the function? */
+static bool had_constant(const struct stet_history *h, const struct stet_finding *f,
+                         const struct stet_place *at)
+{
+    uint32_t looked = 0;
+
+    for (uint32_t n = stet_sighting_of(h, f)->before; n != STET_NONE && looked++ < LOOK_BACK;
+         n = h->sightings[n].before)
+        if (h->sightings[n].finding != STET_NONE &&
+            constant_at(&h->findings[h->sightings[n].finding], at))
+            return true;
+    return false;
+}
+
+/* Operations came or went in a line whose number changed before: the number is now one that needs
+ * none of them, or others, as a dropout of 0 is. */
+static void special_value(struct stet_history *h, struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_reported_change *c = &f->changes[i];
+
+        if ((c->kind != STET_CHANGE_OP_CAME && c->kind != STET_CHANGE_OP_WENT) || !c->place.line ||
+            c->follows != STET_NO_FACET || !had_constant(h, f, &c->place))
+            continue;
+        if (stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, BAKED_CONSTANT, RUN, LIKELY),
+                              "line %u has other operations now; earlier programs differ in a "
+                              "constant of that line",
+                              c->place.line))
+            f->origin = c->place;
+        return;
+    }
+}
+
 void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_reported_change *c, *first = NULL;
@@ -189,6 +237,10 @@ void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
 
     if (f->cause == STET_CAUSE_SLICE_START)
         static_start(h, f);
+    if (f->cause == STET_CAUSE_GRAPH_CHANGE) {
+        special_value(h, f);
+        return;
+    }
     if (!stet_finding_has(f, STET_CAUSE_BAKED_CONSTANT))
         return;
     for (uint32_t at = 0; (c = next_constant(f, &at));) {

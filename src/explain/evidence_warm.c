@@ -31,6 +31,55 @@ static bool in_first_turn(const struct stet_history *h, const struct stet_findin
     return o && ran < 2;
 }
 
+bool stet_history_is_other_object(const struct stet_history *h, const struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_sighting *was = f->against == STET_NONE ? NULL : &h->sightings[f->against];
+
+    return was && !was->past && was->process == s->process && !stet_history_is_eager(s) &&
+           s->object && was->object && s->object != was->object && f->pair != STET_CAUSE_IDENTICAL;
+}
+
+/* Was the same program compiled again later, for another object of its function? */
+static bool comes_back(const struct stet_history *h, uint32_t sighting)
+{
+    for (uint32_t i = 0; i < h->finding_count; i++)
+        if (h->findings[i].against == sighting && h->findings[i].pair == STET_CAUSE_IDENTICAL)
+            return true;
+    return false;
+}
+
+/* Two functions of one definition, as a table of lambdas or a loop over settings has them: both run
+ * in each turn, or both are compiled again in each. Neither is a new version of the other. */
+static bool is_other_function(const struct stet_history *h, const struct stet_finding *f)
+{
+    uint64_t mine = stet_sighting_of(h, f)->executions, others;
+    struct stet_turns turns;
+
+    if (!stet_history_is_other_object(h, f))
+        return false;
+    turns = stet_turns_of(h, f);
+    others = h->sightings[f->against].executions;
+    if (turns.known && turns.mine > 1 && turns.regular && mine <= others + 1 && others <= mine + 1)
+        return true;
+    return comes_back(h, f->sighting) && comes_back(h, f->against);
+}
+
+/* A line that runs once, before the loop: a warm-up that is written out. */
+static bool is_of_start(struct stet_history *h, const struct stet_finding *f, uint32_t loop)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+
+    if (stet_history_is_eager(s) || !loop || f->sighting >= loop - 1 || f->against == STET_NONE ||
+        !s->lines.count || stet_place_eq(&s->trigger, &h->sightings[f->against].trigger))
+        return false;
+    for (size_t i = 0; i < s->lines.count; i++)
+        if (stet_python_loop_of_line(&h->sources, s->lines.items[i].file,
+                                     (uint32_t)s->lines.items[i].line))
+            return false;
+    return true;
+}
+
 void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -52,5 +101,7 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
     if (stet_history_is_eager(s) && !s->traits->line_count)
         f->benign = true;
     if (!stet_history_is_eager(s) && stet_history_is_ahead(h, f))
+        f->benign = true;
+    if (is_other_function(h, f) || is_of_start(h, f, loop))
         f->benign = true;
 }

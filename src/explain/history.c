@@ -33,6 +33,7 @@ void stet_history_release(struct stet_history *h)
     if (h->judge) {
         stet_map_release(&h->judge->by_change);
         stet_map_release(&h->judge->packed);
+        stet_map_release(&h->judge->jitted);
         stet_mem_free(h->judge->turns);
         stet_mem_free(h->judge->series);
         for (uint32_t i = 0; i < STET_REACHES; i++)

@@ -89,6 +89,10 @@ static inline const struct stet_place *stet_history_line(const struct stet_sight
 
 /* ---- judging ---- */
 
+/* Notes the lines of jitted programs. False if memory runs out. */
+bool stet_lines_note(struct stet_history *h);
+/* Lowers how sure the line to edit is, by where it is. */
+void stet_lines_weigh(struct stet_history *h, struct stet_finding *f);
 /* Fills the turns of the judge from the orders of executions. False if memory runs out. */
 bool stet_turns_count(struct stet_history *h);
 /* In how many turns of the loop was a program of this group compiled, up to `most`? */
@@ -118,6 +122,8 @@ struct stet_history_judge {
     struct stet_map
         packed;    /* groups in which a list of integers changed its length with the data */
     uint32_t next; /* finding whose values are not in the series yet */
+    struct stet_map jitted; /* process, line -> it is in a jitted program, or waits for one */
+    uint32_t jitted_next;   /* sighting whose lines are not in there yet */
     /* By compile: how often the loop's function had run before its first execution, + 1; 0 if
      * unknown. */
     uint32_t *turns;
@@ -142,6 +148,13 @@ static inline struct stet_sighting *stet_sighting_of(const struct stet_history *
 {
     return &h->sightings[f->sighting];
 }
+
+/* The series of a number that counts: one more or less in each call, several times in a row. NULL
+ * if it does not, or goes back. `skips`: it may be any whole number more, because it also counts
+ * between the calls. */
+const struct stet_series *stet_series_counts(const struct stet_history *h,
+                                             const struct stet_finding *f,
+                                             const struct stet_moved *m, bool skips);
 
 void stet_finding_also(struct stet_finding *f, enum stet_cause cause);
 bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause);
@@ -182,6 +195,9 @@ void stet_history_tell_ranks(struct stet_history *h);
 bool stet_explain_storms(struct stet_history *h);
 /* Was the program compiled ahead, by a warm-up whose programs others run? */
 bool stet_history_is_ahead(struct stet_history *h, const struct stet_finding *f);
+/* Is it of another object of its function than the program that it is compared with, and differs
+ * from that? The rest of the run shows whether both are in use. */
+bool stet_history_is_other_object(const struct stet_history *h, const struct stet_finding *f);
 /* May the rest of the run give a judged finding another name? Never when the run is over. */
 bool stet_finding_is_open(const struct stet_history *h, const struct stet_finding *f);
 /* Fills the advice of a judged finding. */
@@ -193,6 +209,7 @@ struct stet_turns {
     uint32_t longest_mine;  /* in a row */
     uint32_t others_before; /* of the group, before the first of mine */
     bool regular;           /* as many others come before each of mine */
+    bool periodic;          /* the same from the second of mine on, of three at least */
     bool ends;              /* the last execution of the group is mine */
     bool known;
 };

@@ -211,8 +211,8 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_order *o =
         s->process < h->order_count ? &h->orders[s->process] : &(struct stet_order){0};
-    struct stet_turns t = {.regular = true};
-    uint32_t row = 0, others = 0;
+    struct stet_turns t = {.regular = true, .periodic = true};
+    uint32_t row = 0, others = 0, period = 0;
     bool was_mine = false, any = false;
 
     for (size_t i = 0; i < o->count && t.mine + t.others < MOST_TURNS; i++) {
@@ -226,6 +226,8 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
             t.mine++;
             row++;
             t.regular &= others == t.others_before;
+            t.periodic &= t.mine <= 2 || others == period;
+            period = t.mine > 1 ? others : 0;
             others = 0;
             t.longest_mine = row > t.longest_mine ? row : t.longest_mine;
         } else {
@@ -236,6 +238,7 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
         }
         was_mine = mine;
     }
+    t.periodic &= t.mine > 2;
     t.ends = was_mine;
     t.known = t.mine > 0;
     return t;
@@ -303,6 +306,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #define EVIDENCE(name, what) stet_evidence_##name(h, f);
 #include "explain/evidence.def"
 #undef EVIDENCE
+    stet_lines_weigh(h, f);
     stet_finding_settle(f, is_observed(h, f));
     f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS) || is_own_program(h, f);
     f->open = stet_finding_is_open(h, f);
@@ -351,7 +355,7 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
 {
     bool good = true;
 
-    if (!gather_series(h) || !stet_turns_count(h))
+    if (!gather_series(h) || !stet_lines_note(h) || !stet_turns_count(h))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
     for (uint32_t i = first; i < h->finding_count; i++) {
         memset(h->findings[i].joined, 0, sizeof h->findings[i].joined);

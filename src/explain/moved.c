@@ -1,171 +1,47 @@
 /* See moved.h: values are matched by scope and path. */
-#include "explain/moved.h"
-
 #include "base/buf.h"
 #include "base/path.h"
+#include "explain/moved_internal.h"
 #include "fingerprint/scalar.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { VALUES_MOST = 1024, SLOTS = 4096, STATICS_MOST = 32, CUTS_MOST = 64 };
+/* ---- arguments ---- */
 
-/* One compile's values, to be looked up. */
-struct table {
-    struct stet_journal_value *items;
-    uint32_t count;
-    uint16_t *slots; /* number + 1 by hash of scope and path */
-    bool hashes;     /* its hashes compare with the other's */
-    /* The paths of arguments that were not read to their end. */
-    struct stet_view cuts[CUTS_MOST];
-    size_t cut_count;
-};
-
-struct statics {
-    int64_t numbers[STATICS_MOST];
-    struct stet_view names[STATICS_MOST];
-    size_t number_count, name_count;
-};
-
-static uint64_t hash_of(const struct stet_journal_value *v)
+static void learn_statics(struct stet_moved_pair *c)
 {
-    return stet_hash_mix_u64(stet_hash_bytes(v->path), (uint64_t)v->scope).lo;
-}
-
-static const struct stet_journal_value *find(const struct table *t,
-                                             const struct stet_journal_value *like)
-{
-    for (uint64_t at = hash_of(like);; at++) {
-        uint16_t n = t->slots[at % SLOTS];
-
-        if (!n)
-            return NULL;
-        if (t->items[n - 1].scope == like->scope && stet_view_eq(t->items[n - 1].path, like->path))
-            return &t->items[n - 1];
-    }
-}
-
-static void put(struct table *t, const struct stet_journal_value *v)
-{
-    uint64_t at = hash_of(v);
-
-    while (t->slots[at % SLOTS])
-        at++;
-    t->items[t->count++] = *v;
-    t->slots[at % SLOTS] = (uint16_t)t->count;
-}
-
-static bool is_cut(struct table *t, const struct stet_journal_value *v)
-{
-    size_t end = sizeof STET_VALUES_CUT - 1;
-
-    if (v->kind != STET_VALUE_LENGTH || !stet_view_ends(v->path, STET_VALUES_CUT))
-        return false;
-    if (v->scope == STET_SCOPE_ARGUMENT && t->cut_count < CUTS_MOST)
-        t->cuts[t->cut_count++] = stet_view_of(v->path.ptr, v->path.len - end);
-    return true;
-}
-
-/* Is the argument missing in the table only because it was not read? */
-static bool is_unread(const struct table *t, const struct stet_journal_value *v)
-{
-    for (size_t i = 0; i < t->cut_count; i++)
-        if (v->path.len >= t->cuts[i].len &&
-            memcmp(v->path.ptr, t->cuts[i].ptr, t->cuts[i].len) == 0)
-            return true;
-    return false;
-}
-
-/* If several frames have a name, the innermost counts. */
-static bool fill(struct table *t, struct stet_arena *arena, struct stet_view bytes)
-{
-    struct stet_reader r;
-    struct stet_journal_value v;
-
-    t->items = STET_NEW_ARRAY(arena, struct stet_journal_value, VALUES_MOST);
-    t->slots = STET_NEW_ARRAY(arena, uint16_t, SLOTS);
-    if (!t->items || !t->slots)
-        return false;
-    memset(t->slots, 0, SLOTS * sizeof *t->slots);
-    stet_reader_init(&r, bytes, 0);
-    while (t->count < VALUES_MOST && stet_journal_values_next(&r, &v)) {
-        if (v.kind == STET_VALUE_HIDDEN && !t->hashes)
-            v.hash = 0;
-        if (!is_cut(t, &v) && !find(t, &v))
-            put(t, &v);
-    }
-    return true;
-}
-
-static bool same_array(const struct stet_journal_value *a, const struct stet_journal_value *b)
-{
-    return a->rank == b->rank && a->weak == b->weak && stet_view_eq(a->text, b->text) &&
-           stet_view_eq(a->place, b->place) && stet_view_eq(a->type, b->type) &&
-           memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
-}
-
-static bool same(const struct stet_journal_value *a, const struct stet_journal_value *b)
-{
-    if (a->kind != b->kind)
-        return false;
-    switch (a->kind) {
-    case STET_VALUE_NONE:
-        return true;
-    case STET_VALUE_BOOL:
-    case STET_VALUE_INT:
-    case STET_VALUE_LENGTH:
-        return a->number == b->number && stet_view_eq(a->type, b->type);
-    case STET_VALUE_FLOAT:
-        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*): as bits, for NaN and -0 */
-        return memcmp(&a->real, &b->real, sizeof a->real) == 0 && stet_view_eq(a->type, b->type);
-    case STET_VALUE_WORD:
-        return stet_view_eq(a->text, b->text);
-    case STET_VALUE_HIDDEN:
-        return a->hash == b->hash;
-    case STET_VALUE_ARRAY:
-        return same_array(a, b);
-    case STET_VALUE_FUNCTION:
-        return a->line == b->line && stet_view_eq(a->file, b->file);
-    case STET_VALUE_OBJECT:
-        return stet_view_eq(a->type, b->type);
-    }
-    return true;
-}
-
-static void learn_statics(const struct table *t, struct statics *s)
-{
-    for (uint32_t i = 0; i < t->count; i++) {
-        const struct stet_journal_value *v = &t->items[i];
+    for (uint32_t i = 0; i < c->b->count; i++) {
+        const struct stet_journal_value *v = &c->b->items[i];
 
         if (v->scope != STET_SCOPE_CALLED)
             continue;
-        if (v->kind == STET_VALUE_INT && s->number_count < STATICS_MOST &&
+        if (v->kind == STET_VALUE_INT && c->number_count < STET_MOVED_STATICS &&
             stet_view_starts(v->path, "jit_info.static_argnums["))
-            s->numbers[s->number_count++] = v->number;
-        if (v->kind == STET_VALUE_WORD && s->name_count < STATICS_MOST &&
+            c->static_numbers[c->number_count++] = v->number;
+        if (v->kind == STET_VALUE_WORD && c->name_count < STET_MOVED_STATICS &&
             stet_view_starts(v->path, "jit_info.static_argnames["))
-            s->names[s->name_count++] = v->text;
+            c->static_names[c->name_count++] = v->text;
     }
 }
 
-static bool is_static_name(const struct statics *s, struct stet_view name)
+static bool is_static_name(const struct stet_moved_pair *c, struct stet_view name)
 {
-    for (size_t i = 0; i < s->name_count; i++)
-        if (stet_view_eq(s->names[i], name))
+    for (size_t i = 0; i < c->name_count; i++)
+        if (stet_view_eq(c->static_names[i], name))
             return true;
     return false;
 }
 
-static bool is_static_number(const struct statics *s, int64_t number)
+static bool is_static_number(const struct stet_moved_pair *c, int64_t number)
 {
-    for (size_t i = 0; i < s->number_count; i++)
-        if (s->numbers[i] == number)
+    for (size_t i = 0; i < c->number_count; i++)
+        if (c->static_numbers[i] == number)
             return true;
     return false;
 }
 
-/* The digits of args[N]…; -1 for anything else. `end` is after the bracket. */
-static int64_t argument_number(struct stet_view path, size_t *end)
+int64_t stet_moved_argument(struct stet_view path, size_t *end)
 {
     int64_t n = 0;
     size_t i = 5;
@@ -178,8 +54,7 @@ static int64_t argument_number(struct stet_view path, size_t *end)
     return i < path.len && path.ptr[i] == ']' ? n : -1;
 }
 
-/* The name in kwargs['name']…, or an empty view. */
-static struct stet_view keyword(struct stet_view path, size_t *end)
+struct stet_view stet_moved_keyword(struct stet_view path, size_t *end)
 {
     static const char open[] = "kwargs['";
     size_t n = sizeof open - 1;
@@ -194,7 +69,7 @@ static struct stet_view keyword(struct stet_view path, size_t *end)
     return stet_view_of(path.ptr + n, (size_t)(quote - path.ptr) - n);
 }
 
-static struct stet_view parameter(const struct table *t, int64_t number)
+static struct stet_view parameter(const struct stet_held_table *t, int64_t number)
 {
     char path[32];
     struct stet_journal_value like = {.kind = STET_VALUE_WORD, .scope = STET_SCOPE_CALLED};
@@ -202,44 +77,42 @@ static struct stet_view parameter(const struct table *t, int64_t number)
     int n = snprintf(path, sizeof path, "parameters[%lld]", (long long)number);
 
     like.path = stet_view_of(path, (size_t)n);
-    v = find(t, &like);
+    v = stet_held_table_find(t, &like);
     return v ? v->text : (struct stet_view){0};
 }
 
 /* Does jit take the argument of this path as static? *name is its parameter, and *end where the
  * path goes on behind that. */
-static bool is_static(const struct table *t, const struct statics *s, struct stet_view path,
+static bool is_static(const struct stet_moved_pair *c, struct stet_view path,
                       struct stet_view *name, size_t *end)
 {
-    int64_t number = argument_number(path, end);
+    int64_t number = stet_moved_argument(path, end);
 
-    *name = number >= 0 ? parameter(t, number) : keyword(path, end);
-    return (number >= 0 && is_static_number(s, number)) || (name->len && is_static_name(s, *name));
+    *name = number >= 0 ? parameter(c->b, number) : stet_moved_keyword(path, end);
+    return (number >= 0 && is_static_number(c, number)) || (name->len && is_static_name(c, *name));
 }
 
-/* An argument by the name of its parameter, and whether jit takes it as static. */
-static void name_argument(struct stet_arena *arena, const struct table *t, const struct statics *s,
-                          struct stet_view path, struct stet_moved *m)
-{
-    size_t end = 0;
-    struct stet_view name;
-
-    m->static_argument = is_static(t, s, path, &name, &end);
-    m->path = name.len && end <= path.len ? stet_arena_printf(arena, "%.*s%.*s", STET_FMT(name),
-                                                              (int)(path.len - end), path.ptr + end)
-                                          : stet_arena_copy(arena, path);
-}
-
-/* A static argument is compared by its own __eq__: a new object may be another value. */
-static bool made_anew(const struct table *t, const struct statics *s,
-                      const struct stet_journal_value *a, const struct stet_journal_value *b)
+bool stet_moved_is_static(const struct stet_moved_pair *c, struct stet_view path)
 {
     struct stet_view name;
     size_t end = 0;
 
-    return b->scope == STET_SCOPE_ARGUMENT && b->kind == STET_VALUE_OBJECT &&
-           a->address != b->address && is_static(t, s, b->path, &name, &end);
+    return is_static(c, path, &name, &end);
 }
+
+/* The path of an argument by the name of its parameter. */
+static struct stet_view name_argument(const struct stet_moved_pair *c, struct stet_view path)
+{
+    size_t end = 0;
+    struct stet_view name;
+
+    is_static(c, path, &name, &end);
+    return name.len && end <= path.len ? stet_arena_printf(c->arena, "%.*s%.*s", STET_FMT(name),
+                                                           (int)(path.len - end), path.ptr + end)
+                                       : stet_arena_copy(c->arena, path);
+}
+
+/* ---- differences ---- */
 
 static bool number_of(const struct stet_journal_value *v, double *out)
 {
@@ -317,20 +190,46 @@ static void compare_sizes(const struct stet_journal_value *from,
         }
 }
 
-static void add(struct stet_arena *arena, const struct table *t, const struct statics *s,
-                const struct stet_journal_value *from, const struct stet_journal_value *to,
-                struct stet_moved *m)
+/* A path as the user writes it. */
+static struct stet_view name_of(const struct stet_moved_pair *c,
+                                enum stet_journal_value_scope scope, struct stet_view path)
+{
+    return scope == STET_SCOPE_ARGUMENT && path.len ? name_argument(c, path)
+                                                    : stet_arena_copy(c->arena, path);
+}
+
+/* A function that was made anew stands for all that were made with it. */
+static void compare_makers(const struct stet_moved_pair *c, const struct stet_journal_value *from,
+                           const struct stet_journal_value *to, struct stet_moved *m)
+{
+    struct stet_view maker = stet_moved_maker(c, to);
+    struct stet_journal_value like = {.kind = to->kind, .scope = to->scope, .path = maker};
+
+    m->anew = from->address != to->address && stet_held_table_same(from, to);
+    m->maker = name_of(c, to->scope, maker);
+    if (!m->anew || !maker.len)
+        return;
+    m->path = m->maker;
+    m->from = words(c->arena, stet_held_table_find(c->a, &like));
+    m->to = words(c->arena, stet_held_table_find(c->b, &like));
+}
+
+struct stet_moved *stet_moved_add(struct stet_moved_pair *c, const struct stet_journal_value *from,
+                                  const struct stet_journal_value *to)
 {
     const struct stet_journal_value *any = to ? to : from;
+    struct stet_moved *m = &c->out[c->count];
 
+    if (c->count == STET_MOVED_MOST)
+        return NULL;
+    c->count++;
     *m = (struct stet_moved){.scope = any->scope, .frame = any->frame};
-    if (any->scope == STET_SCOPE_ARGUMENT)
-        name_argument(arena, t, s, any->path, m);
-    else
-        m->path = stet_arena_copy(arena, any->path);
-    m->from = words(arena, from);
-    m->to = words(arena, to);
+    m->path = name_of(c, any->scope, any->path);
+    m->static_argument = any->scope == STET_SCOPE_ARGUMENT && stet_moved_is_static(c, any->path);
+    m->from = words(c->arena, from);
+    m->to = words(c->arena, to);
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
+    m->length = from && to && from->kind == STET_VALUE_LENGTH && to->kind == STET_VALUE_LENGTH;
     m->one_sided = !is_present(from) || !is_present(to);
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     if (m->flag) {
@@ -341,190 +240,150 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     if (from && to) {
         compare_types(from, to, m);
         compare_sizes(from, to, m);
+        compare_makers(c, from, to, m);
     }
-}
-
-/* Scopes in the order in which they are worth reporting. */
-static const enum stet_journal_value_scope scopes[] = {STET_SCOPE_ARGUMENT, STET_SCOPE_CLOSURE,
-                                                       STET_SCOPE_GLOBAL, STET_SCOPE_LOCAL};
-
-/* ---- a library's function around the user's ---- */
-
-/* Is the function that the framework received a library's? Its arguments then have the library's
- * names, and their places shift when one comes or goes. */
-static bool wraps(const struct table *t)
-{
-    const struct stet_journal_value like = {
-        .kind = STET_VALUE_FUNCTION, .scope = STET_SCOPE_CALLED, .path = STET_VIEW("fun")};
-    const struct stet_journal_value *fun = find(t, &like);
-
-    return fun && (fun->kind != STET_VALUE_FUNCTION || stet_path_is_installed(fun->file));
-}
-
-static bool is_array(const struct stet_journal_value *v)
-{
-    return v->scope == STET_SCOPE_ARGUMENT && v->kind == STET_VALUE_ARRAY;
-}
-
-/* How many of the first `count` values are arrays like this one, or any array for NULL? */
-static uint32_t arrays_like(const struct table *t, uint32_t count,
-                            const struct stet_journal_value *like)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        n += is_array(&t->items[i]) && (!like || same_array(&t->items[i], like));
-    return n;
-}
-
-/* Appends to `out` the arrays that `more` has more often than `less`, and returns the new count.
- * `came`: they are in the second call. */
-static uint32_t arrays_beyond(struct stet_arena *arena, const struct table *more,
-                              const struct table *less, bool came, struct stet_moved *out,
-                              uint32_t n)
-{
-    const struct statics none = {0};
-
-    for (uint32_t i = 0; i < more->count && n < STET_MOVED_MOST; i++) {
-        const struct stet_journal_value *v = &more->items[i];
-
-        if (!is_array(v) || arrays_like(more, i + 1, v) <= arrays_like(less, less->count, v))
-            continue;
-        add(arena, more, &none, came ? NULL : v, came ? v : NULL, &out[n]);
-        out[n++].wrapped = true;
-    }
-    return n;
-}
-
-/* A user's variable that held the same two values. */
-static const struct stet_journal_value *held_as(const struct table *a, const struct table *b,
-                                                const struct stet_journal_value *from,
-                                                const struct stet_journal_value *to)
-{
-    for (uint32_t i = 0; i < b->count; i++) {
-        const struct stet_journal_value *v = &b->items[i], *was;
-
-        if (v->scope == STET_SCOPE_ARGUMENT || v->scope == STET_SCOPE_CALLED || !same(v, to))
-            continue;
-        was = find(a, v);
-        if (was && same(was, from))
-            return v;
-    }
-    return NULL;
-}
-
-/* Compares by place if no array came or went. A value that differs has the name of the user's
- * variable, if one held it. */
-static uint32_t compare_wrapped(struct stet_arena *arena, const struct table *a,
-                                const struct table *b, const struct statics *statics,
-                                struct stet_moved *out, uint32_t n)
-{
-    uint32_t before = arrays_like(a, a->count, NULL), now = arrays_like(b, b->count, NULL);
-
-    if (before != now && !a->cut_count && !b->cut_count)
-        return now > before ? arrays_beyond(arena, b, a, true, out, n)
-                            : arrays_beyond(arena, a, b, false, out, n);
-    for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
-        const struct stet_journal_value *v = &b->items[i], *was, *held;
-
-        was = v->scope == STET_SCOPE_ARGUMENT ? find(a, v) : NULL;
-        if (!was || same(was, v))
-            continue;
-        add(arena, b, statics, was, v, &out[n]);
-        held = held_as(a, b, was, v);
-        if (held)
-            out[n].path = stet_arena_copy(arena, held->path);
-        out[n++].wrapped = true;
-    }
-    return n;
+    return m;
 }
 
 /* ---- all ---- */
 
 /* How many axes the mesh has that jax.set_mesh or a `with` sets around the call. */
-static uint32_t compare_mesh(const struct table *a, const struct table *b, struct stet_moved *out)
+static void compare_mesh(struct stet_moved_pair *c)
 {
     const struct stet_journal_value like = {
         .kind = STET_VALUE_LENGTH, .scope = STET_SCOPE_CALLED, .path = STET_VIEW("mesh")};
-    const struct stet_journal_value *was = find(a, &like), *is = find(b, &like);
+    const struct stet_journal_value *was = stet_held_table_find(c->a, &like),
+                                    *is = stet_held_table_find(c->b, &like);
 
     if (!was || !is || was->number == is->number)
-        return 0;
-    *out = (struct stet_moved){
+        return;
+    c->out[c->count++] = (struct stet_moved){
         .scope = STET_SCOPE_CALLED,
         .path = STET_VIEW("the mesh that is set"),
         .from = was->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh"),
         .to = is->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh"),
     };
-    return 1;
 }
 
-static uint32_t compare(struct stet_arena *arena, const struct table *a, const struct table *b,
-                        bool library, struct stet_moved *out)
+static bool is_listed(const struct stet_moved_pair *c, const struct stet_journal_value *v)
 {
-    struct statics statics = {0};
-    bool wrapped = wraps(b);
-    uint32_t n = compare_mesh(a, b, out);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->out[i].passed && c->out[i].scope == v->scope &&
+            stet_view_eq(c->out[i].path, v->path))
+            return true;
+    return false;
+}
 
-    learn_statics(b, &statics);
-    if (wrapped && !library)
-        n = compare_wrapped(arena, a, b, &statics, out, n);
-    for (size_t s = wrapped; s < sizeof scopes / sizeof *scopes; s++) {
-        for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
-            const struct stet_journal_value *v = &b->items[i], *was;
+static void compare_one(struct stet_moved_pair *c, const struct stet_journal_value *v)
+{
+    const struct stet_journal_value *was = stet_held_table_find(c->a, v);
+    /* Locals appear and disappear with the line that runs; only arguments do so for a reason. */
+    bool came = !was && v->scope == STET_SCOPE_ARGUMENT && !stet_held_table_unread(c->a, v);
 
-            if (v->scope != scopes[s])
-                continue;
-            was = find(a, v);
-            /* Locals appear and disappear with the line that runs; only arguments do so for a
-             * reason. */
-            if (was ? !same(was, v) || made_anew(b, &statics, was, v)
-                    : v->scope == STET_SCOPE_ARGUMENT && !is_unread(a, v))
-                add(arena, b, &statics, was, v, &out[n++]);
-        }
-        for (uint32_t i = 0;
-             scopes[s] == STET_SCOPE_ARGUMENT && i < a->count && n < STET_MOVED_MOST; i++)
-            if (a->items[i].scope == STET_SCOPE_ARGUMENT && !find(b, &a->items[i]) &&
-                !is_unread(b, &a->items[i]))
-                add(arena, b, &statics, &a->items[i], NULL, &out[n++]);
+    if (v->kind == STET_VALUE_CONTAINER || (was && was->kind == STET_VALUE_CONTAINER) ||
+        is_listed(c, v))
+        return;
+    if (came || (was && !stet_held_table_same(was, v)) ||
+        (was && stet_moved_anew(c, was, v) && !stet_moved_made_with(c, v)))
+        stet_moved_add(c, was, v);
+}
+
+static void compare_scope(struct stet_moved_pair *c, enum stet_journal_value_scope scope)
+{
+    for (uint32_t i = 0; i < c->b->count; i++)
+        if (c->b->items[i].scope == scope)
+            compare_one(c, &c->b->items[i]);
+    for (uint32_t i = 0; scope == STET_SCOPE_ARGUMENT && i < c->a->count; i++) {
+        const struct stet_journal_value *v = &c->a->items[i];
+
+        if (v->scope == scope && v->kind != STET_VALUE_CONTAINER &&
+            !stet_held_table_find(c->b, v) && !stet_held_table_unread(c->b, v))
+            stet_moved_add(c, v, NULL);
     }
-    return n;
+}
+
+static void compare(struct stet_moved_pair *c, bool library)
+{
+    bool wrapped = stet_moved_wraps(c->b);
+
+    compare_mesh(c);
+    learn_statics(c);
+    if (wrapped && !library)
+        stet_moved_wrapped(c);
+    stet_moved_passed(c);
+    if (!wrapped)
+        compare_scope(c, STET_SCOPE_ARGUMENT);
+    compare_scope(c, STET_SCOPE_CLOSURE);
+    compare_scope(c, STET_SCOPE_GLOBAL);
+    compare_scope(c, STET_SCOPE_LOCAL);
 }
 
 uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view before,
                                  struct stet_view now, bool one_process,
                                  const struct stet_moved **out)
 {
-    struct stet_moved moved[STET_MOVED_MOST], *kept;
+    struct stet_held_table a = {.hashes = one_process}, b = {.hashes = one_process};
+    struct stet_moved_pair c = {.arena = arena, .a = &a, .b = &b};
+    struct stet_moved *kept;
     struct stet_arena scratch;
-    struct table a = {0}, b = {0};
-    uint32_t n = 0;
 
     *out = NULL;
     if (!before.len || !now.len)
         return 0;
-    stet_arena_init(&scratch, (size_t)4 << 20);
-    a.hashes = b.hashes = one_process;
-    if (fill(&a, &scratch, before) && fill(&b, &scratch, now))
-        n = compare(arena, &a, &b, stet_journal_values_function(now).library, moved);
+    stet_arena_init(&scratch, (size_t)16 << 20);
+    if (stet_held_table_fill(&a, &scratch, before) && stet_held_table_fill(&b, &scratch, now))
+        compare(&c, stet_journal_values_function(now).library);
     stet_arena_release(&scratch);
-    kept = n ? STET_NEW_ARRAY(arena, struct stet_moved, n) : NULL;
+    kept = c.count ? STET_NEW_ARRAY(arena, struct stet_moved, c.count) : NULL;
     if (!kept)
         return 0;
-    memcpy(kept, moved, n * sizeof *kept);
+    memcpy(kept, c.out, c.count * sizeof *kept);
     *out = kept;
-    return n;
+    return c.count;
 }
 
 const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
                                                    const double *values)
 {
-    for (int sign = 1; sign >= -1; sign -= 2) /* an optimizer subtracts its rate */
+    /* an optimizer subtracts its rate, and dropout keeps what it does not drop */
+    static const double from[] = {0, 0, 1}, times[] = {1, -1, -1};
+
+    for (int how = 0; how < 3; how++)
         for (uint32_t i = 0; values && i < count; i++)
             if (moved[i].numeric &&
-                stet_scalar_close(moved[i].from_number, sign * values[0], 1e-6) &&
-                stet_scalar_close(moved[i].to_number, sign * values[1], 1e-6))
+                stet_scalar_close(moved[i].from_number, from[how] + times[how] * values[0], 1e-6) &&
+                stet_scalar_close(moved[i].to_number, from[how] + times[how] * values[1], 1e-6))
                 return &moved[i];
+    return NULL;
+}
+
+struct stet_view stet_explain_moved_said(struct stet_arena *arena, const struct stet_moved *m)
+{
+    const char *dot = m->maker.len && m->path.len > m->maker.len
+                          ? memrchr(m->path.ptr + m->maker.len, '.', m->path.len - m->maker.len)
+                          : NULL;
+
+    return dot ? stet_arena_printf(arena, "%.*s in %.*s",
+                                   (int)(m->path.ptr + m->path.len - dot - 1), dot + 1,
+                                   STET_FMT(m->maker))
+               : m->path;
+}
+
+const struct stet_moved *stet_explain_moved_maker(const struct stet_moved *moved, uint32_t count,
+                                                  const double *values)
+{
+    for (int sum = 0; sum < 2; sum++)
+        for (uint32_t i = 0; values && i < count; i++) {
+            double a = moved[i].from_number, b = moved[i].to_number;
+
+            if (!moved[i].numeric || a == b)
+                continue;
+            if (sum ? stet_scalar_close(values[0] + a, values[1] + b, 1e-5) ||
+                          stet_scalar_close(values[0] - a, values[1] - b, 1e-5)
+                    : a != 0 && b != 0 && values[0] != 0 &&
+                          stet_scalar_close(values[0] * b, values[1] * a, 1e-5))
+                return &moved[i];
+        }
     return NULL;
 }
 
@@ -536,23 +395,23 @@ struct stet_view stet_explain_moved_root(const struct stet_moved *m)
 /* Is there a value of this path in the bytes that is another object of the same definition? */
 static bool another_object(struct stet_view bytes, const struct stet_journal_value *like)
 {
+    struct stet_journal_values_reader r;
     struct stet_journal_value v;
-    struct stet_reader r;
 
-    stet_reader_init(&r, bytes, 0);
+    stet_journal_values_open(&r, bytes);
     while (stet_journal_values_next(&r, &v))
         if (v.kind == STET_VALUE_FUNCTION && v.scope == like->scope &&
             stet_view_eq(v.path, like->path))
-            return same(&v, like) && v.address != like->address;
+            return stet_held_table_same(&v, like) && v.address != like->address;
     return false;
 }
 
 bool stet_explain_made_anew(struct stet_view before, struct stet_view now)
 {
+    struct stet_journal_values_reader r;
     struct stet_journal_value v;
-    struct stet_reader r;
 
-    stet_reader_init(&r, now, 0);
+    stet_journal_values_open(&r, now);
     while (stet_journal_values_next(&r, &v))
         if (v.kind == STET_VALUE_FUNCTION && !stet_path_is_installed(v.file) &&
             (v.scope == STET_SCOPE_CALLED || v.scope == STET_SCOPE_ARGUMENT) &&

@@ -1,7 +1,6 @@
 /* An object that the caller makes anew: a library's wrapper may take it as static. */
+#include "explain/held_list.h"
 #include "explain/moved.h"
-
-#include <string.h>
 
 static bool is_word(struct stet_view path)
 {
@@ -9,47 +8,50 @@ static bool is_word(struct stet_view path)
 }
 
 /* Is there an array in the object? Then it is data, which is new each time. */
-static bool holds_array(struct stet_view bytes, struct stet_view object)
+static bool holds_array(const struct stet_held_list *l, const struct stet_journal_value *object)
 {
-    struct stet_journal_value v;
-    struct stet_reader r;
-
-    stet_reader_init(&r, bytes, 0);
-    while (stet_journal_values_next(&r, &v))
-        if (v.kind == STET_VALUE_ARRAY && v.path.len > object.len &&
-            !memcmp(v.path.ptr, object.ptr, object.len) &&
-            (v.path.ptr[object.len] == '.' || v.path.ptr[object.len] == '['))
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->items[i].kind == STET_VALUE_ARRAY && l->items[i].scope == object->scope &&
+            stet_held_list_below(l->items[i].path, object->path))
             return true;
     return false;
 }
 
-static bool was_another(struct stet_view before, const struct stet_journal_value *is)
+static bool was_another(const struct stet_held_list *before, const struct stet_journal_value *is)
 {
-    struct stet_journal_value v;
-    struct stet_reader r;
+    const struct stet_journal_value *was = stet_held_list_like(before, is);
 
-    stet_reader_init(&r, before, 0);
-    while (stet_journal_values_next(&r, &v))
-        if (v.scope == is->scope && stet_view_eq(v.path, is->path))
-            return v.kind == STET_VALUE_OBJECT && stet_view_eq(v.type, is->type) &&
-                   v.address != is->address;
-    return false;
+    return was && was->kind == STET_VALUE_OBJECT && stet_view_eq(was->type, is->type) &&
+           was->address != is->address;
 }
 
-bool stet_explain_new_object(struct stet_view before, struct stet_view now, uint32_t *at,
-                             struct stet_view *variable)
+static bool find(const struct stet_held_list *before, const struct stet_held_list *now,
+                 uint32_t *at, struct stet_view *variable)
 {
-    struct stet_journal_value v;
-    struct stet_reader r;
-    uint32_t number = 0;
+    while (*at < now->count) {
+        const struct stet_journal_value *v = &now->items[(*at)++];
 
-    stet_reader_init(&r, now, 0);
-    while (stet_journal_values_next(&r, &v))
-        if (number++ >= *at && v.scope == STET_SCOPE_LOCAL && v.kind == STET_VALUE_OBJECT &&
-            v.address && is_word(v.path) && was_another(before, &v) && !holds_array(now, v.path)) {
-            *at = number;
-            *variable = v.path;
+        if (v->scope == STET_SCOPE_LOCAL && v->kind == STET_VALUE_OBJECT && v->address &&
+            is_word(v->path) && was_another(before, v) && !holds_array(now, v)) {
+            *variable = v->path;
             return true;
         }
+    }
     return false;
+}
+
+bool stet_explain_new_object(struct stet_arena *arena, struct stet_view before,
+                             struct stet_view now, uint32_t *at, struct stet_view *variable)
+{
+    struct stet_held_list was, is;
+    struct stet_arena scratch;
+    bool found;
+
+    stet_arena_init(&scratch, (size_t)16 << 20);
+    found = stet_held_list_read(&was, &scratch, before) &&
+            stet_held_list_read(&is, &scratch, now) && find(&was, &is, at, variable);
+    if (found)
+        *variable = stet_arena_copy(arena, *variable);
+    stet_arena_release(&scratch);
+    return found;
 }

@@ -3,10 +3,11 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "explain/held_list.h"
 
 #include <stdlib.h>
 
-enum { VALUES_MOST = 1024, SLOTS = 2048, GENERATORS = 8, WAITS_MOST = 12 };
+enum { SLOTS = 2 * STET_HELD_LIST_MOST, GENERATORS = 8, WAITS_MOST = 12 };
 
 struct table {
     struct stet_journal_value *items;
@@ -45,18 +46,17 @@ static const struct stet_journal_value *find(const struct table *t, uint32_t fra
 
 static bool fill(struct table *t, struct stet_arena *arena, struct stet_view bytes)
 {
-    struct stet_journal_value v;
-    struct stet_reader r;
+    struct stet_held_list list;
 
-    t->items = STET_NEW_ARRAY(arena, struct stet_journal_value, VALUES_MOST);
-    if (!t->items)
+    if (!stet_held_list_read(&list, arena, bytes))
         return false;
-    stet_reader_init(&r, bytes, 0);
-    while (t->count < VALUES_MOST && stet_journal_values_next(&r, &v)) {
+    t->items = list.items;
+    for (uint32_t i = 0; i < list.count; i++) {
+        struct stet_journal_value v = list.items[i];
         uint64_t at = hash_of(key_of(&v), v.path);
 
         if (v.scope == STET_SCOPE_ARGUMENT || v.scope == STET_SCOPE_CALLED ||
-            find(t, key_of(&v), v.path))
+            v.scope == STET_SCOPE_PASSED || find(t, key_of(&v), v.path))
             continue;
         while (t->slots[at % SLOTS])
             at++;
@@ -75,7 +75,7 @@ static struct stet_observed_values *values_of(struct stet_observed *o)
     v = stet_mem_calloc(1, sizeof *v);
     if (!v)
         return NULL;
-    stet_arena_init(&v->arena, (size_t)4 << 20);
+    stet_arena_init(&v->arena, (size_t)16 << 20);
     if (!fill(&v->is, &v->arena, o->is->values) || !fill(&v->was, &v->arena, o->was->values)) {
         stet_arena_release(&v->arena);
         stet_mem_free(v);
@@ -100,21 +100,6 @@ static bool is_head(struct stet_view path)
     return stet_view_starts(path, "frames[") || stet_view_starts(path, "suspended[");
 }
 
-/* Heads of the generators of a compile, by their number. */
-static size_t generators_of(const struct stet_sighting *s,
-                            struct stet_journal_value out[GENERATORS])
-{
-    struct stet_journal_value v;
-    struct stet_reader r;
-    size_t n = 0;
-
-    stet_reader_init(&r, s->values, 0);
-    while (n < GENERATORS && stet_journal_values_next(&r, &v))
-        if (v.scope == STET_SCOPE_SUSPENDED && v.kind == STET_VALUE_FUNCTION && is_head(v.path))
-            out[n++] = v;
-    return n;
-}
-
 static uint32_t number_in(struct stet_view path)
 {
     const char *open = memchr(path.ptr, '[', path.len);
@@ -122,36 +107,63 @@ static uint32_t number_in(struct stet_view path)
     return open ? (uint32_t)strtoul(open + 1, NULL, 10) : 0;
 }
 
-/* The frame of the stack that holds a generator, + 1. */
-static uint32_t holder_of(const struct stet_observed *o, const struct stet_journal_value *head)
+/* Where the loop or variable is that holds it: a frame, or another generator. */
+static uint32_t holder_in(struct stet_view path)
 {
-    uint32_t number = number_in(head->path);
+    uint32_t number = number_in(path);
 
-    if (stet_view_starts(head->path, "suspended["))
-        number = UINT32_MAX - number;
+    return stet_view_starts(path, "suspended[") ? UINT32_MAX - number : number;
+}
+
+/* The head of a suspended generator; its path is not kept. */
+struct suspended {
+    struct stet_journal_value head;
+    uint32_t holder;
+};
+
+/* The generators of a compile, by their number. */
+static size_t generators_of(const struct stet_sighting *s, struct suspended out[GENERATORS])
+{
+    struct stet_journal_values_reader r;
+    struct stet_journal_value v;
+    size_t n = 0;
+
+    stet_journal_values_open(&r, s->values);
+    while (n < GENERATORS && stet_journal_values_next(&r, &v))
+        if (v.scope == STET_SCOPE_SUSPENDED && v.kind == STET_VALUE_FUNCTION && is_head(v.path))
+            out[n++] = (struct suspended){v, holder_in(v.path)};
+    return n;
+}
+
+/* The frame of the stack that holds a generator, + 1. */
+static uint32_t holder_of(const struct stet_observed *o, const struct suspended *g)
+{
     for (size_t i = 0; i < o->stack.count; i++)
-        if (o->frames[i].is == number)
+        if (o->frames[i].is == g->holder)
             return (uint32_t)i + 1;
     return 0;
 }
 
 static void add_generators(struct stet_observed *o)
 {
-    struct stet_journal_value is[GENERATORS], was[GENERATORS];
+    struct suspended is[GENERATORS], was[GENERATORS];
     size_t n = generators_of(o->is, is), before = o->was ? generators_of(o->was, was) : 0;
 
     for (size_t i = 0; i < n && o->stack.count < STET_PYTHON_WATCHED; i++) {
-        struct stet_python_watched w = {.file = is[i].file, .line = is[i].line};
+        const struct stet_journal_value *now = &is[i].head, *then;
+        struct stet_python_watched w = {.file = now->file, .line = now->line};
         size_t at = o->stack.count;
 
         w.holder = holder_of(o, &is[i]);
-        o->frames[at].is = UINT32_MAX - is[i].frame;
-        for (size_t k = 0; k < before && !o->frames[at].both; k++)
-            if (stet_view_eq(was[k].file, is[i].file) && stet_view_eq(was[k].text, is[i].text)) {
-                w.before = was[k].line;
-                o->frames[at].was = UINT32_MAX - was[k].frame;
+        o->frames[at].is = UINT32_MAX - now->frame;
+        for (size_t k = 0; k < before && !o->frames[at].both; k++) {
+            then = &was[k].head;
+            if (stet_view_eq(then->file, now->file) && stet_view_eq(then->text, now->text)) {
+                w.before = then->line;
+                o->frames[at].was = UINT32_MAX - then->frame;
                 o->frames[at].both = true;
             }
+        }
         o->stack.frames[o->stack.count++] = w;
     }
 }
@@ -381,14 +393,9 @@ static struct stet_view loop_type(void *context, size_t frame)
 
     for (uint32_t i = 0; v && frame < o->stack.count && i < v->is.count; i++) {
         const struct stet_journal_value *is = &v->is.items[i];
-        uint32_t number;
 
         if (is->scope != STET_SCOPE_SUSPENDED || is->kind != STET_VALUE_OBJECT ||
-            !is_head(is->path))
-            continue;
-        number = number_in(is->path);
-        if ((stet_view_starts(is->path, "suspended[") ? UINT32_MAX - number : number) !=
-            o->frames[frame].is)
+            !is_head(is->path) || holder_in(is->path) != o->frames[frame].is)
             continue;
         if (found.len)
             return (struct stet_view){0};

@@ -34,8 +34,15 @@ static bool may_count(const struct stet_history *h, const struct stet_finding *f
     return first;
 }
 
+/* Another function of one definition, or a new version of the same. It is the latter when it ran
+ * again, and the other one did not. */
+static bool may_be_apart(const struct stet_history *h, const struct stet_finding *f)
+{
+    return stet_history_is_other_object(h, f) && stet_turns_of(h, f).mine < 2;
+}
+
 bool stet_finding_is_open(const struct stet_history *h, const struct stet_finding *f)
 {
     return !h->whole && !f->benign && f->against != STET_NONE &&
-           (may_be_last(h, f) || may_count(h, f));
+           (may_be_last(h, f) || may_count(h, f) || may_be_apart(h, f));
 }

@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "explain/history_internal.h"
+#include "explain/observed.h"
 
 #include <math.h>
 
@@ -90,24 +91,6 @@ static void reads_before(const struct stet_history *h, const struct stet_finding
     reads_until(order_of(h, s->process), s->time_ns, after, out);
 }
 
-/* The frames of one function in a read-back and in the wait for a compile, from the innermost of
- * the wait; false when there is none from *wait on. */
-static bool common(const struct stet_journal_copied *c, const struct stet_sighting *s, size_t *wait,
-                   const struct stet_frame **read)
-{
-    for (; *wait < s->lines.count; ++*wait) {
-        const struct stet_frame *w = &s->lines.items[*wait];
-
-        for (size_t i = 0; i < c->lines.count; i++) {
-            *read = &c->lines.items[i];
-            if (stet_view_eq((*read)->file, w->file) &&
-                stet_view_eq((*read)->function, w->function))
-                return true;
-        }
-    }
-    return false;
-}
-
 static struct stet_read read_of(const struct stet_journal_copied *c, const struct stet_sighting *s,
                                 bool sure)
 {
@@ -118,6 +101,111 @@ static struct stet_read read_of(const struct stet_journal_copied *c, const struc
         if (stet_view_eq(c->lines.items[i].file, s->trigger.file))
             r.line = (uint32_t)c->lines.items[i].line;
     return r;
+}
+
+/* ---- what depends on them ---- */
+
+static bool was_read(void *context, struct stet_view file, uint32_t first, uint32_t last,
+                     bool calls)
+{
+    const struct reads *reads = context;
+
+    for (uint32_t i = 0; i < reads->count; i++) {
+        const struct stet_frames *lines = &reads->at[i]->lines;
+
+        for (size_t k = 0; k < (calls ? lines->count : 1); k++)
+            if (lines->items[k].line >= first && lines->items[k].line <= last &&
+                stet_view_eq(lines->items[k].file, file))
+                return true;
+    }
+    return false;
+}
+
+static struct stet_read read_at(struct stet_history *h, const struct stet_sighting *s,
+                                const struct reads *reads, const struct stet_python_rested *r)
+{
+    struct stet_read out = {.sure = r->direct, .selected = r->selected};
+
+    for (uint32_t i = 0; !out.line && i < reads->count; i++) {
+        struct reads one = {{reads->at[i]}, 1};
+
+        if (was_read(&one, r->file, r->line, r->last, true))
+            out.line = read_of(reads->at[i], s, false).line;
+    }
+    out.at = (struct stet_place){.file = stet_arena_copy(&h->arena, r->made.file),
+                                 .function = stet_arena_copy(&h->arena, r->made.function),
+                                 .line = r->made.line};
+    return out;
+}
+
+static bool condition_rests(struct stet_history *h, const struct stet_finding *f,
+                            struct reads *reads, struct stet_read *out)
+{
+    struct stet_python_copies copies = {was_read, reads};
+    struct stet_python_rested rested;
+    struct stet_observed seen;
+    bool found;
+
+    if (!reads->count)
+        return false;
+    stet_observed_init(&seen, h, f);
+    found = stet_python_waiting_rests(&h->sources, &seen.stack, &copies, !f->facts.first, &rested);
+    stet_observed_release(&seen);
+    if (found)
+        *out = read_at(h, seen.is, reads, &rested);
+    return found;
+}
+
+/* Does this difference of an argument show what of it to follow? */
+static bool is_asked(const struct stet_moved *m, bool sizes, enum stet_python_aspect *aspect)
+{
+    *aspect = m->array && !m->static_argument ? PY_OF_SIZE : PY_OF_VALUE;
+    if (m->scope != STET_SCOPE_ARGUMENT || (m->array && (!sizes || !m->size_to)))
+        return false;
+    if (sizes && *aspect == PY_OF_VALUE && (!m->numeric || m->flag))
+        return false; /* no size */
+    return *aspect == PY_OF_SIZE || m->static_argument || m->wrapped;
+}
+
+/* The arguments that differ; any argument if the two calls were not seen, or were taken apart. */
+static bool argument_rests(struct stet_history *h, const struct stet_finding *f,
+                           struct reads *reads, bool sizes, struct stet_read *out)
+{
+    struct stet_journal_function called =
+        stet_journal_values_function(stet_sighting_of(h, f)->values);
+    struct stet_python_copies copies = {was_read, reads};
+    struct stet_python_followed what = {.file = called.file, .line = called.line};
+    struct stet_python_rested rested;
+    struct stet_observed seen;
+    bool found = false, any = !f->moved_count;
+
+    if (!reads->count)
+        return false;
+    stet_observed_init(&seen, h, f);
+    for (uint32_t i = 0; !found && i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        any |= m->wrapped;
+        if (m->wrapped || !is_asked(m, sizes, &what.aspect))
+            continue;
+        what.held = PY_HELD_ARGUMENT;
+        what.path = m->path;
+        found = stet_python_argument_rests(&h->sources, &seen.stack, &what, &copies, &rested);
+    }
+    if (!found && any) {
+        what.held = PY_HELD_CALL;
+        what.aspect = sizes && f->facts.argument_shape ? PY_OF_SIZE : PY_OF_VALUE;
+        found = stet_python_argument_rests(&h->sources, &seen.stack, &what, &copies, &rested);
+    }
+    stet_observed_release(&seen);
+    if (found)
+        *out = read_at(h, seen.is, reads, &rested);
+    return found;
+}
+
+bool stet_explain_reads_known(const struct stet_history *h, const struct stet_finding *f)
+{
+    return order_of(h, stet_sighting_of(h, f)->process)->copy_count != 0;
 }
 
 /* Does the waiting line itself call a function that branches on what it reads, as one that chooses
@@ -149,21 +237,7 @@ bool stet_explain_read_decides(struct stet_history *h, const struct stet_finding
             *out = read_of(reads.at[i], s, true);
             return true;
         }
-    for (uint32_t i = 0; i < reads.count; i++) {
-        const struct stet_frame *read;
-
-        for (size_t w = 0; common(reads.at[i], s, &w, &read); w++) {
-            bool direct = false;
-
-            if (!stet_python_rests_condition(&h->sources, read->file,
-                                             (uint32_t)s->lines.items[w].line, (uint32_t)read->line,
-                                             !f->facts.first, &direct))
-                continue;
-            *out = read_of(reads.at[i], s, direct);
-            return true;
-        }
-    }
-    return false;
+    return condition_rests(h, f, &reads, out);
 }
 
 /* ---- values ---- */
@@ -225,34 +299,6 @@ size_read(const struct stet_history *h, const struct stet_finding *f, const stru
     return c;
 }
 
-/* A single number with a fraction (a loss, a norm) is not used to make sizes. */
-static bool may_be_size(const struct stet_journal_copied *c)
-{
-    return c->rank || !c->shape_known || !stet_view_contains(c->dtype, "float");
-}
-
-/* Finds a place whose result reaches the waiting call by names. */
-static bool passed_by_name(struct stet_history *h, const struct stet_finding *f,
-                           const struct reads *reads, bool sizes, struct stet_read *out)
-{
-    const struct stet_sighting *s = stet_sighting_of(h, f);
-
-    for (uint32_t i = 0; i < reads->count; i++) {
-        const struct stet_frame *read;
-
-        if (sizes && !may_be_size(reads->at[i]))
-            continue;
-        for (size_t w = 0; common(reads->at[i], s, &w, &read); w++) {
-            if (!stet_python_rests_argument(&h->sources, read->file,
-                                            (uint32_t)s->lines.items[w].line, (uint32_t)read->line))
-                continue;
-            *out = read_of(reads->at[i], s, false);
-            return true;
-        }
-    }
-    return false;
-}
-
 bool stet_explain_read_passed(struct stet_history *h, const struct stet_finding *f, bool sizes,
                               struct stet_read *out)
 {
@@ -265,7 +311,7 @@ bool stet_explain_read_passed(struct stet_history *h, const struct stet_finding 
         *out = read_of(c, stet_sighting_of(h, f), true);
         return true;
     }
-    return passed_by_name(h, f, &reads, sizes, out);
+    return argument_rests(h, f, &reads, sizes, out);
 }
 
 struct stet_view stet_explain_read_words(struct stet_history *h, const struct stet_finding *f)

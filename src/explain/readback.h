@@ -9,11 +9,14 @@
 
 /* A read-back that decides: the line of the user's own code that caused it. */
 struct stet_read {
-    struct stet_place at; /* the innermost line */
+    struct stet_place at; /* the line that reads, or makes a number of what was read */
     uint32_t line;        /* the line of the trigger's file that leads there; 0 when none does */
     bool sure;            /* the value agrees, or the condition itself reads */
+    bool selected;        /* a mask was read, and a size is the number of elements it selects */
 };
 
+/* Does the run show which lines read back? Otherwise only the source does. */
+bool stet_explain_reads_known(const struct stet_history *h, const struct stet_finding *f);
 /* Returns how many copies of the process came before a compile. */
 size_t stet_explain_copies_until(const struct stet_order *o, uint64_t time_ns);
 /* Was something read back at this line, by the line itself or by what it calls, so many times? */

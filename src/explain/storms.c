@@ -28,6 +28,8 @@ struct storm {
     uint32_t drifts;         /* programs of lines that went on compiling for other arguments */
     uint64_t line;           /* the line of that function that ran the operation */
     uint32_t traced;         /* programs whose line is in a jitted program too */
+    bool drives;             /* the function runs a jitted one in a loop of its own */
+    bool sized;              /* a size in it follows values that are read back */
     bool yields;    /* the function is a generator, which cannot be compiled as one program */
     bool complete;  /* while counting: the newest program has run */
     uint32_t turns; /* how often half of its programs ran after that, at least */
@@ -286,6 +288,36 @@ static bool note_jitted(struct storms *x, const struct stet_sighting *s)
     return true;
 }
 
+static bool is_of(const struct storm *t, const struct stet_frame *f)
+{
+    return !t->body && stet_view_eq(t->at.function, f->function) &&
+           stet_view_eq(t->at.file, f->file);
+}
+
+/* A function with a loop that runs a jitted one is not to be compiled as one program: what else it
+ * runs begins or ends that loop. */
+static void note_drivers(struct storms *x, const struct stet_sighting *s)
+{
+    for (size_t i = 0; !s->past && !stet_history_is_eager(s) && i < s->lines.count; i++) {
+        const struct stet_frame *f = &s->lines.items[i];
+        bool loop = loop_of(x->h, f) != 0;
+
+        for (uint32_t k = 0; loop && k < x->count; k++)
+            x->items[k].drives |= is_of(&x->items[k], f);
+    }
+}
+
+/* Nor is one whose sizes follow values: a program has fixed sizes. */
+static void note_sized(struct storms *x, uint32_t number)
+{
+    const struct stet_sighting *s = &x->h->sightings[number];
+    const struct stet_finding *f = s->finding == STET_NONE ? NULL : &x->h->findings[s->finding];
+
+    if (x->of[number] && f && stet_cause_is(f->cause, STET_CAUSE_NAMES_LINE_IF_CERTAIN) &&
+        stet_cause_is(f->cause, STET_CAUSE_SIZE_FROM) && f->sure == STET_SURE_CERTAIN)
+        x->items[x->of[number] - 1].sized = true;
+}
+
 static bool gather(struct storms *x)
 {
     struct stet_history *h = x->h;
@@ -301,6 +333,10 @@ static bool gather(struct storms *x)
         if (is_single(&h->sightings[i]) && h->sightings[i].finding != STET_NONE &&
             !h->findings[h->sightings[i].finding].prepares && !add(x, i))
             return false;
+    for (uint32_t i = 0; i < h->sighting_count; i++) {
+        note_drivers(x, &h->sightings[i]);
+        note_sized(x, i);
+    }
     return count_turns(x);
 }
 
@@ -333,7 +369,8 @@ static bool ran_again(const struct storm *t)
 static bool is_looped(const struct storm *t)
 {
     return t->loop.line && t->several && t->programs >= STORM_PROGRAMS && ran_again(t) &&
-           t->others <= t->turns && t->traced * 2 < t->programs && !t->yields;
+           t->others <= t->turns && t->traced * 2 < t->programs && !t->yields && !t->drives &&
+           !t->sized;
 }
 
 /* A program that came late is worth a report only if a loop may bring more of them. */
@@ -352,7 +389,7 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
     f->outside = true;
     f->fix_text = NULL;
     f->benign = is_another(s, f) || (!is_looped(t) && !(drifts && may_go_on(t)));
-    f->sure = STET_SURE_CERTAIN;
+    f->sure = is_looped(t) ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
     f->source = t->at;
     f->origin = s->trigger;
     f->detail = t->body

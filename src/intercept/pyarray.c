@@ -1,6 +1,8 @@
 /* See pyarray.h. */
 #include "intercept/pyarray.h"
 
+#include "intercept/pyscalar.h"
+
 static void drop(const struct stet_intercept_python *py, PyObject *o)
 {
     if (o)
@@ -53,7 +55,7 @@ static struct stet_view type_name(const struct stet_pytype *k)
 }
 
 /* jax.Array: its abstract value has everything that tracing uses, in slots. */
-bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+static bool read_jax(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
     struct stet_journal_value v;
@@ -75,7 +77,7 @@ bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype 
         v.weak = weak == py->_Py_TrueStruct;
         if (sharding)
             v.place = type_name(stet_intercept_pyread_known(r, sharding));
-        stet_intercept_pyread_emit(r, k, &v);
+        stet_intercept_pyscalar_emit(r, k, &v);
     }
     drop(py, aval);
     drop(py, shape);
@@ -85,7 +87,7 @@ bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype 
     return known;
 }
 
-bool stet_intercept_pyarray_numpy(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+static bool read_numpy(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
     struct stet_journal_value v;
@@ -97,7 +99,7 @@ bool stet_intercept_pyarray_numpy(struct stet_pyread *r, const struct stet_pytyp
     known = shape && read_dims(r, shape, &v);
     if (known) {
         v.text = dtype_name(r, dtype);
-        stet_intercept_pyread_emit(r, k, &v);
+        stet_intercept_pyscalar_emit(r, k, &v);
     }
     drop(py, shape);
     drop(py, dtype);
@@ -106,7 +108,7 @@ bool stet_intercept_pyarray_numpy(struct stet_pyread *r, const struct stet_pytyp
 
 /* Getters of torch.Tensor look for __torch_function__ in subclasses, so only the two exact types
  * are read. */
-bool stet_intercept_pyarray_torch(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+static bool read_torch(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
     struct stet_journal_value v;
@@ -120,10 +122,33 @@ bool stet_intercept_pyarray_torch(struct stet_pyread *r, const struct stet_pytyp
     known = shape && read_dims(r, shape, &v);
     if (known) {
         v.text = stet_intercept_pyread_text(py, text);
-        stet_intercept_pyread_emit(r, k, &v);
+        stet_intercept_pyscalar_emit(r, k, &v);
     }
     drop(py, shape);
     drop(py, dtype);
     drop(py, text);
     return known;
+}
+
+/* A key of random numbers is an object around an array. */
+static bool read_key(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+{
+    PyObject *array = stet_intercept_pyread_member(r->py, o, "_base_array");
+
+    return array && stet_intercept_pyread_known(r, array)->form == STET_FORM_JAX_ARRAY &&
+           read_jax(r, k, array);
+}
+
+bool stet_intercept_pyarray_read(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+{
+    switch (k->form) {
+    case STET_FORM_JAX_ARRAY:
+        return read_jax(r, k, o);
+    case STET_FORM_JAX_KEY:
+        return read_key(r, k, o);
+    case STET_FORM_NUMPY_ARRAY:
+        return read_numpy(r, k, o);
+    default:
+        return read_torch(r, k, o);
+    }
 }

@@ -116,14 +116,20 @@ static enum stet_pyform form_of(const struct stet_pyread *r, const struct stet_p
         return container_form(t->flags);
     if (strcmp(t->name, "ArrayImpl") == 0)
         return STET_FORM_JAX_ARRAY;
+    if (strcmp(t->name, "PRNGKeyArray") == 0)
+        return STET_FORM_JAX_KEY;
     return t->flags & HEAP_TYPE ? STET_FORM_OBJECT : static_form(t->name);
+}
+
+static struct stet_pytype *slot_of(struct stet_pyread *r, const PyObject *type)
+{
+    return &r->types[((uintptr_t)type >> 5) % (sizeof r->types / sizeof *r->types)];
 }
 
 const struct stet_pytype *stet_intercept_pyread_known(struct stet_pyread *r, PyObject *o)
 {
     PyObject *type = stet_intercept_pyread_type(r->py, o);
-    struct stet_pytype *t =
-        &r->types[((uintptr_t)type >> 5) % (sizeof r->types / sizeof *r->types)];
+    struct stet_pytype *t = slot_of(r, type);
 
     if (t->type != type) {
         t->type = type;
@@ -131,8 +137,24 @@ const struct stet_pytype *stet_intercept_pyread_known(struct stet_pyread *r, PyO
         stet_intercept_pyread_type_name(r->py, type, t->name, sizeof t->name);
         t->length = (uint32_t)strlen(t->name);
         t->form = form_of(r, t);
+        t->calls = t->form == STET_FORM_OBJECT &&
+                   stet_intercept_pyread_lookup(r, type, STET_PYNAME___call__);
+        t->plain = false;
     }
     return t;
+}
+
+PyObject *stet_intercept_pyread_dict(struct stet_pyread *r, const struct stet_pytype *k,
+                                     PyObject *o)
+{
+    PyObject *dict = k->plain ? NULL : r->py->PyObject_GenericGetDict(o, NULL);
+    struct stet_pytype *known = slot_of(r, k->type);
+
+    if (!dict && !k->plain) {
+        r->py->PyErr_Clear();
+        known->plain |= known->type == k->type;
+    }
+    return dict;
 }
 
 PyObject *stet_intercept_pyread_lookup(struct stet_pyread *r, PyObject *type,
@@ -282,13 +304,12 @@ PyObject *const *stet_intercept_pyread_names(const struct stet_intercept_python 
 }
 
 void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
-                                struct stet_journal_values *out, bool hide_numbers, uint64_t salt)
+                                struct stet_journal_values *out, struct stet_pyseen *seen)
 {
+    memset(r, 0, offsetof(struct stet_pyread, steps));
     r->py = py;
     r->out = out;
-    r->room = STET_VALUES_SIZE;
-    r->hide_numbers = hide_numbers;
-    r->salt = salt;
+    r->seen = seen;
     r->names = stet_intercept_pyread_names(py);
     r->get_member = get_slot(py, py->PyMemberDescr_Type);
     r->get_getset = get_slot(py, py->PyGetSetDescr_Type);

@@ -29,6 +29,8 @@
     NAME(args)                                                                                     \
     NAME(keywords)                                                                                 \
     NAME(__call__)                                                                                 \
+    NAME(__wrapped__)                                                                              \
+    NAME(__self__)                                                                                 \
     NAME(__next__)                                                                                 \
     NAME(__iter__)                                                                                 \
     NAME(__getitem__)                                                                              \
@@ -41,6 +43,8 @@
     NAME(co_freevars)                                                                              \
     NAME(co_names)                                                                                 \
     NAME(co_argcount)                                                                              \
+    NAME(co_kwonlyargcount)                                                                        \
+    NAME(co_flags)                                                                                 \
     NAME(co_code)                                                                                  \
     NAME(co_stacksize)                                                                             \
     NAME(f_globals)                                                                                \
@@ -68,6 +72,7 @@ enum stet_pyform {
     STET_FORM_LIST,
     STET_FORM_DICT,
     STET_FORM_JAX_ARRAY,
+    STET_FORM_JAX_KEY, /* of random numbers, around an array */
     STET_FORM_NUMPY_ARRAY,
     STET_FORM_NUMPY_INT,
     STET_FORM_NUMPY_FLOAT,
@@ -79,6 +84,8 @@ struct stet_pytype {
     PyObject *type; /* borrowed: its instances keep it */
     unsigned long flags;
     enum stet_pyform form;
+    bool calls;      /* its instances can be called */
+    bool plain;      /* its instances have no dictionary */
     uint32_t length; /* of name */
     char name[64];
 };
@@ -93,6 +100,54 @@ struct stet_pyattribute {
     stet_pyget *get;
 };
 
+/* How a value is reached from what holds it. */
+enum stet_pystep_kind { STET_STEP_ROOT, STET_STEP_FIELD, STET_STEP_INDEX, STET_STEP_KEY };
+
+/* Something that holds further values, or an array: read after what is nearer. */
+struct stet_pystep {
+    PyObject *o;     /* borrowed: what holds it keeps it */
+    const void *at;  /* FIELD, KEY: the name or key, an object; ROOT: its text */
+    uint32_t number; /* INDEX: of the item; ROOT: the length of its text */
+    uint16_t holder; /* the number of the step that holds it; its own for a root */
+    uint16_t root, frame;
+    uint16_t path, length; /* its path in the text, if that is known */
+    uint8_t kind, scope;
+    uint8_t level;         /* steps from the root */
+    uint8_t depth, inside; /* containers and objects that may be below it */
+    bool array;
+    bool added;  /* the value itself was added */
+    bool spread; /* its items are roots */
+    bool first;  /* of its root */
+    bool read;   /* or an array */
+};
+
+enum {
+    STET_PYSTEPS_MOST = 1024,
+    STET_PYSTEPS_TEXT = 12288,
+    STET_PYROOTS_MOST = 256,
+    STET_PYSEEN_SLOTS = 1024,
+};
+
+/* The objects whose fields were read, by address. They are only compared. */
+struct stet_pyseen {
+    uint32_t count;
+    const PyObject *slots[STET_PYSEEN_SLOTS];
+};
+
+struct stet_pysteps {
+    uint32_t count, shared; /* those that any root may have are counted in `shared` */
+    uint32_t arrays, functions;
+    uint32_t roots;
+    uint32_t text_used;
+    bool once;
+    uint16_t looked[STET_PYROOTS_MOST]; /* objects of each root */
+    uint16_t used[STET_PYROOTS_MOST];   /* its steps */
+    uint16_t step[STET_PYROOTS_MOST];   /* its own, + 1 */
+    bool cut[STET_PYROOTS_MOST];        /* not everything of it was read */
+    char text[STET_PYSTEPS_TEXT];       /* paths of those that hold others */
+    struct stet_pystep items[STET_PYSTEPS_MOST];
+};
+
 struct stet_pyread {
     const struct stet_intercept_python *py;
     struct stet_journal_values *out;
@@ -103,8 +158,7 @@ struct stet_pyread {
     uint32_t frame;
     unsigned left;     /* objects that may still be looked at */
     uint32_t room;     /* size of `out` up to which values may be added now */
-    unsigned level;    /* of containers around what is being read */
-    bool cut;          /* something of the container that is being read was left out */
+    bool cut;          /* something was left out since the flag was last cleared */
     bool hide_numbers; /* keep only hashes */
     uint64_t salt;     /* salt of those hashes; never written, so that hashed text cannot be
                         * guessed */
@@ -115,11 +169,13 @@ struct stet_pyread {
     size_t dtype_length;
     struct stet_pytype types[64]; /* by address */
     struct stet_pyattribute attributes[128];
+    struct stet_pyseen *seen;
+    struct stet_pysteps steps;
 };
 
-/* Begins with a reader that is all zero. */
+/* The reader may have any content before. */
 void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
-                                struct stet_journal_values *out, bool hide_numbers, uint64_t salt);
+                                struct stet_journal_values *out, struct stet_pyseen *seen);
 /* The names as Python's strings, which are made once and kept; NULL where there was no memory. With
  * the interpreter's lock held. */
 PyObject *const *stet_intercept_pyread_names(const struct stet_intercept_python *py);
@@ -143,6 +199,10 @@ static inline bool stet_intercept_pyread_is(const struct stet_intercept_python *
 
 /* What is known of the object's type; valid until the next call. */
 const struct stet_pytype *stet_intercept_pyread_known(struct stet_pyread *r, PyObject *o);
+/* The instance dictionary of an object of that type; a new reference, or NULL. A type without one
+ * is remembered: a failure is expensive. */
+PyObject *stet_intercept_pyread_dict(struct stet_pyread *r, const struct stet_pytype *k,
+                                     PyObject *o);
 /* The name of a type, which ends with a zero and may be cut. */
 void stet_intercept_pyread_type_name(const struct stet_intercept_python *py, PyObject *type,
                                      char *out, size_t room);

@@ -1,7 +1,10 @@
 /* Finds the Python thread that waits, under the GIL, and copies its frames and values. A separate
  * thread requests the GIL, and the caller waits for it only briefly, so a compile whose caller
  * never releases the GIL is not delayed. References to frames are dropped before the GIL is
- * released: a frame kept alive would keep the user's tensors alive. */
+ * released: a frame kept alive would keep the user's tensors alive.
+ *
+ * The GIL is held twice for a short time instead of once for a longer one: for the stack and the
+ * framework's call, and for the values of the user's frames. */
 #include "intercept/pystack.h"
 
 #include "base/mem.h"
@@ -24,26 +27,36 @@
  * as another thread of the process is able to run, and STARVED_MS at most. */
 enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, STARVED_MS = 500, LOOKS_MAX = 4 };
 
+/* How far the walk is. */
+enum part {
+    PART_FIRST,
+    PART_BETWEEN, /* it waits for the GIL to read the values of the frames */
+    PART_SECOND,
+    PART_ENOUGH, /* the call is over: what there is was sent */
+};
+
 struct stet_pystack {
     atomic_int holders;
     atomic_bool claimed; /* set by the walk when it begins, or by the caller that gives up */
-    atomic_bool first;   /* of a load: the walk is done, or the call is over; the later one sends */
-    bool mine;           /* the walk claimed it */
+    atomic_int part;
+    atomic_bool first; /* of a load: the walk is done, or the call is over; the later one sends */
+    bool mine;         /* the walk claimed it */
     struct stet_flag begun, done;
     const struct stet_intercept_python *py;
     const char *missing; /* why there are no frames; a literal */
-    uint64_t index, walk_ns, values_ns;
+    uint64_t index, walk_ns, values_ns, held_ns;
     uint64_t thread; /* kernel's id of the compiling thread */
     bool load;
     struct stet_pywalk walk;
     struct stet_pyline_place place; /* of the thread that waits */
-    struct stet_journal_values values;
+    struct stet_pyvalues values;
     size_t copy_count;
     struct stet_copysite copies[STET_COPIES_MOST];
 };
 
 static atomic_int looks; /* capture threads that are working or stuck */
 static atomic_bool last_failed;
+static atomic_bool contended; /* the GIL was not free again soon enough: it is held once */
 
 const char *stet_pystack_version(void)
 {
@@ -93,9 +106,10 @@ static void write_values(struct stet_journal *j, const struct stet_pystack *s)
     struct stet_rec_compile_values record = {
         .index = s->index,
         .load = s->load,
-        .values = stet_view_of(s->values.bytes, s->values.used),
-        .dropped = s->values.dropped,
+        .packed = stet_view_of(s->values.out.bytes, s->values.out.used),
+        .dropped = s->values.out.dropped,
         .read_ns = s->values_ns,
+        .held_ns = s->held_ns,
     };
 
     stet_journal_write(j, STET_REC_compile_values, &record);
@@ -115,7 +129,7 @@ static bool write_stacks(struct stet_event *e, struct stet_journal *j)
         };
         return true;
     }
-    if (s->values.used || s->values.dropped)
+    if (s->values.out.used || s->values.out.dropped)
         write_values(j, s); /* before the stack: a reader that sees the stack has all */
     for (size_t i = 0; i < s->copy_count; i++)
         stet_intercept_copysite_write(j, s->index, s->load, &s->copies[i]);
@@ -144,20 +158,27 @@ static void send_in_turn(struct stet_pystack *s)
         send(s);
 }
 
-static void read_values(void *data, PyObject *frame, unsigned long thread)
+static void read_call(void *data, PyObject *frame, unsigned long thread)
 {
     struct stet_pystack *s = data;
     uint64_t before = stet_journal_now();
 
     if (stet_layer.values) {
-        stet_intercept_pyvalues_read(s->py, frame, stet_layer.capture == STET_CAPTURE_HASH,
-                                     &s->values);
+        stet_intercept_pyvalues_call(s->py, frame, &s->values);
         stet_intercept_pyline_prove(s->py, frame);
         stet_intercept_pyline_place(s->py, frame, &s->place);
         stet_intercept_pod_thread(s->place.thread, s->place.code_type);
         s->copy_count = stet_intercept_copysites_take(thread, s->copies);
     }
     s->values_ns = stet_journal_now() - before;
+}
+
+static void read_frames(void *data, PyObject *frame, unsigned long thread)
+{
+    struct stet_pystack *s = data;
+
+    (void)thread;
+    stet_intercept_pyvalues_frames(s->py, frame, &s->values);
 }
 
 /* Takes the walk only when other threads are paused, because that may take until the call is over.
@@ -170,19 +191,49 @@ static void walk_alone(void *p)
     if (atomic_exchange(&s->claimed, true))
         return;
     s->mine = true;
-    s->missing = stet_pywalk(s->py, &s->walk, read_values, s);
-    s->walk_ns = stet_journal_now() - before - s->values_ns;
+    s->missing = stet_pywalk(s->py, &s->walk, read_call, s);
+    s->held_ns = stet_journal_now() - before;
+    s->walk_ns = s->held_ns - s->values_ns;
 }
 
-/* With the GIL held. */
-static void walk_now(struct stet_pystack *s)
+/* The same for the second part. While the lock is held, the thread that waits cannot run, even if
+ * its call returns now. */
+static void walk_again(void *p)
 {
+    struct stet_pystack *s = p;
+    uint64_t before = stet_journal_now(), took;
+    int between = PART_BETWEEN;
+
+    if (!atomic_compare_exchange_strong(&s->part, &between, PART_SECOND))
+        return;
+    stet_pywalk_again(s->py, &s->walk, read_frames, s);
+    took = stet_journal_now() - before;
+    s->values_ns += took;
+    if (took > s->held_ns)
+        s->held_ns = took;
+}
+
+/* With the GIL held. It is released in between if `release`. */
+static void walk_now(struct stet_pystack *s, bool release)
+{
+    void *state;
+
     stet_intercept_python_alone(s->py, walk_alone, s);
     if (!s->mine)
         return;
     stet_counters_watch(s->py);
     stet_intercept_phases_watch(s->py);
-    send_in_turn(s);
+    if (!s->missing && stet_layer.values) {
+        atomic_store(&s->part, PART_BETWEEN);
+        if (release) {
+            state = s->py->PyEval_SaveThread();
+            stet_threads_be_late("STET_TEST_LATE_VALUES"); /* as if another thread kept it */
+            s->py->PyEval_RestoreThread(state);            /* may never return, if Python ends */
+        }
+        stet_intercept_python_alone(s->py, walk_again, s);
+    }
+    if (atomic_load(&s->part) != PART_ENOUGH)
+        send_in_turn(s);
 }
 
 static void *look(void *p)
@@ -199,7 +250,7 @@ static void *look(void *p)
         }
     } else {
         gil = s->py->PyGILState_Ensure(); /* may never return, if Python ends */
-        walk_now(s);
+        walk_now(s, !atomic_load(&contended));
         s->py->PyGILState_Release(gil);
     }
     stet_flag_set(&s->done);
@@ -218,7 +269,7 @@ static struct stet_pystack *new_look(const struct stet_intercept_python *py, uin
         return NULL;
     }
     memset(s, 0, offsetof(struct stet_pystack, walk));
-    s->values.used = s->values.dropped = 0;
+    stet_intercept_pyvalues_init(&s->values, stet_layer.capture == STET_CAPTURE_HASH);
     s->copy_count = 0;
     atomic_init(&s->holders, 1);
     s->py = py;
@@ -238,7 +289,7 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
         return NULL;
     if (!stet_intercept_python_unfit(py) && stet_intercept_python_held(py)) {
         if (!py->PyErr_Occurred())
-            walk_now(s);
+            walk_now(s, false);
         atomic_store(&s->claimed, true);
         stet_flag_set(&s->done);
         return s;
@@ -275,16 +326,21 @@ static bool wait_for_look(struct stet_pystack *s)
 
 void stet_pystack_end(struct stet_pystack *s)
 {
-    bool gave_up;
+    int between = PART_BETWEEN;
+    bool over, gave_up;
 
     if (!s)
         return;
-    gave_up = !wait_for_look(s) && !atomic_exchange(&s->claimed, true);
+    over = wait_for_look(s);
+    gave_up = !over && !atomic_exchange(&s->claimed, true);
     atomic_store(&last_failed, gave_up);
     if (gave_up) {
         stet_fault(STET_FAULT_STACK_DEADLINE);
         s->missing = "the call ended before its stack could be read";
         send(s);
+    } else if (!over && atomic_compare_exchange_strong(&s->part, &between, PART_ENOUGH)) {
+        atomic_store(&contended, true);
+        send(s); /* without the values of the frames */
     } else if (s->load && atomic_exchange(&s->first, true)) {
         send(s);
     }

@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "intercept/pyobject.h"
+#include "intercept/pyscalar.h"
 
 #include <stdio.h>
 
@@ -19,10 +20,9 @@ enum { TP_ITERNEXT = 63, TP_TRAVERSE = 71, TP_ITERNEXT_39 = 224, TP_TRAVERSE_39 
 enum {
     VISITS_MOST = 192,
     DEEPEST = 3,
-    OBJECTS = 40, /* read of one generator */
-    BYTES = 3072,
-    DEPTH = 2,
-    INSIDE = 2,
+    VARIABLES = 40, /* of one generator */
+    DEPTH = 5,
+    INSIDE = 4,
 };
 
 typedef int visit_fn(PyObject *o, void *context);
@@ -195,7 +195,7 @@ static void emit_head(struct stet_pysuspended *s, size_t i, PyObject *frame, PyO
     v.file = stet_intercept_pyread_text(py, file);
     v.line = line > 0 ? (uint32_t)line : 0;
     write_holder(s, i);
-    stet_intercept_pyread_emit(r, stet_intercept_pyread_known(r, s->found[i].generator), &v);
+    stet_intercept_pyscalar_emit(r, stet_intercept_pyread_known(r, s->found[i].generator), &v);
     if (file)
         py->Py_DecRef(file);
     if (name)
@@ -216,7 +216,7 @@ static void read_variables(struct stet_pysuspended *s, const struct stet_pyvars 
             search(&(struct search){.s = s, .inner = true}, value);
         if (users && name.len && name.ptr[0] != '.' &&
             !stet_intercept_pyread_is(r->py, value, r->py->PyFunction_Type))
-            stet_intercept_pyread_among(r, v->count - i, name, value, DEPTH, INSIDE);
+            stet_intercept_pyobject_root(r, name, value, DEPTH, INSIDE);
         r->py->Py_DecRef(value);
     }
 }
@@ -224,25 +224,22 @@ static void read_variables(struct stet_pysuspended *s, const struct stet_pyvars 
 /* Bounds what is read of one. */
 static void allow(struct stet_pysuspended *s, size_t i)
 {
-    struct stet_pyread *r = s->read;
-    uint32_t used = r->out->used;
-
-    r->frame = (uint32_t)i;
-    r->scope = STET_SCOPE_SUSPENDED;
-    r->left = OBJECTS;
-    r->room = used + BYTES < STET_VALUES_SIZE ? used + BYTES : STET_VALUES_SIZE;
+    s->read->frame = (uint32_t)i;
+    s->read->scope = STET_SCOPE_SUSPENDED;
+    s->read->left = VARIABLES;
 }
 
 static void read_object(struct stet_pysuspended *s, size_t i)
 {
     struct stet_pyread *r = s->read;
-    char path[STET_VALUES_PATH_MAX];
 
     allow(s, i);
     write_holder(s, i);
-    memcpy(path, r->path, r->length);
-    stet_intercept_pyread_named(r, stet_view_of(path, r->length), s->found[i].generator, DEPTH,
-                                INSIDE);
+    if (r->length > sizeof s->found[i].path)
+        return;
+    memcpy(s->found[i].path, r->path, r->length);
+    stet_intercept_pyobject_root(r, stet_view_of(s->found[i].path, r->length),
+                                 s->found[i].generator, DEPTH, INSIDE);
 }
 
 static void read_one(struct stet_pysuspended *s, size_t i)
@@ -279,6 +276,10 @@ void stet_intercept_pysuspended_read(struct stet_pysuspended *s)
         else
             read_object(s, i);
     }
+}
+
+void stet_intercept_pysuspended_drop(struct stet_pysuspended *s)
+{
     for (size_t i = 0; i < s->count; i++)
         s->read->py->Py_DecRef(s->found[i].generator);
     s->count = 0;

@@ -20,6 +20,7 @@ struct stet_pysuspended {
         uint32_t frame;            /* of the thread, or of the generator that holds it */
         bool inner;                /* another generator holds it */
         struct stet_view variable; /* that holds it; empty: a loop */
+        char path[128];            /* of an object */
     } found[STET_PYSUSPENDED_MOST];
 };
 
@@ -29,7 +30,9 @@ void stet_intercept_pysuspended_note(struct stet_pysuspended *s, PyObject *value
                                      struct stet_view name);
 /* The same for the loops that the frame is in. */
 void stet_intercept_pysuspended_stack(struct stet_pysuspended *s, const struct stet_pyvars *v);
-/* Reads all that were noted, and drops them. */
+/* Makes what all that were noted hold roots of the reader (pyobject.h). They stay until they are
+ * dropped. */
 void stet_intercept_pysuspended_read(struct stet_pysuspended *s);
+void stet_intercept_pysuspended_drop(struct stet_pysuspended *s);
 
 #endif

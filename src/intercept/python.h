@@ -16,6 +16,8 @@ typedef ptrdiff_t Py_ssize_t;
     PY(int, PyGILState_Ensure, (void))                                                             \
     PY(void, PyGILState_Release, (int))                                                            \
     PY(void *, PyGILState_GetThisThreadState, (void))                                              \
+    PY(void *, PyEval_SaveThread, (void))                                                          \
+    PY(void, PyEval_RestoreThread, (void *))                                                       \
     PY(void *, PyInterpreterState_Head, (void))                                                    \
     PY(void *, PyInterpreterState_Next, (void *))                                                  \
     PY(PyObject *, PySys_GetObject, (const char *))                                                \

@@ -2,293 +2,83 @@
 #include "intercept/pyvalues.h"
 
 #include "base/path.h"
-#include "intercept/pyobject.h"
+#include "intercept/pycalled.h"
+#include "intercept/pycalls.h"
+#include "intercept/pyglobals.h"
 #include "intercept/pysuspended.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
 enum {
     FRAMES_MAX = 128,     /* as many as a stack record has */
     USER_FRAMES_MAX = 12, /* the innermost of the user's own */
-    CALLED_OBJECTS = 120, /* objects read of the function that is called */
-    CALLED_ROOM = 6144,   /* and their bytes */
-    CALL_OBJECTS = 300,   /* of its arguments */
-    CALL_ROOM = 14336,
-    FRAME_OBJECTS = 80,   /* of a frame of the user's */
-    FRAMES_OBJECTS = 240, /* and of all of them */
-    CALL_DEPTH = 8,
-    FRAME_DEPTH = 3,
-    CALL_INSIDE = 3, /* instance dictionaries inside each other */
-    FRAME_INSIDE = 2,
-    NAMES_MAX = STET_PYVARS_MOST,
-    WRAPPERS_MAX = 4,
-    HELD_DEPTH = 3,     /* functions that close over functions */
+    CALLED_OBJECTS = 400, /* objects read of the function that is called */
+    CALLED_ROOM = 5120,   /* and their bytes */
+    CALL_OBJECTS = 1000,  /* of its arguments */
+    CALL_ROOM = 8192,
+    JIT_OBJECTS = 100, /* of how it was jitted */
+    JIT_ROOM = 1024,
+    VARIABLES = 80, /* of a frame of the user's */
+    VARIABLES_ALL = 240,
+    HELD_OBJECTS = 1200, /* what they hold */
+    CALL_DEPTH = STET_PYDEPTH_MOST,
+    CALL_INSIDE = 4, /* objects inside each other */
+    FRAME_DEPTH = 9,
+    FRAME_INSIDE = 5,
     GLOBALS_MAX = 4096, /* globals examined for those that code names */
     FILES_KEPT = 16,
+    /* Of co_flags, which `inspect` documents: */
+    HAS_ARGS = 4,
+    HAS_KEYWORDS = 8,
 };
 
 /* Whose file it is; many frames have the same one. */
 struct file {
     PyObject *name; /* only compared: the frames' code keeps it */
-    bool installed, calls;
+    bool installed, calls, framework;
 };
 
 struct look {
     struct stet_pyread read;
     const struct stet_intercept_python *py;
     bool call_found, jit_found, mesh_found;
-    unsigned user_frames, frame_objects; /* of the user's: frames read, objects left */
-    size_t globals;                      /* left to examine */
+    unsigned user_frames, variables; /* of the user's: frames read, variables left */
+    PyObject *called; /* the frame that the user's innermost one called; a reference */
+    size_t globals;   /* left to examine */
     struct stet_pysuspended suspended;
     struct file files[FILES_KEPT]; /* by the address of their name */
 };
 
-/* --- globals ------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
-/* The names in a code object. Few globals are among them, and a bit for each pair of names rules
- * most others out. */
-struct named {
-    PyObject *tuple; /* a reference, or NULL */
-    PyObject *items[NAMES_MAX];
-    size_t count;
-    uint64_t bits[4];
-};
-
-static size_t bit_of(const PyObject *name)
+static const struct file *file_of(struct look *l, PyObject *name)
 {
-    return ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 12) % 256;
+    struct file *f = &l->files[((uintptr_t)name >> 4) % FILES_KEPT];
+    struct stet_view text;
+
+    if (name && f->name == name)
+        return f;
+    text = stet_intercept_pyread_text(l->py, name);
+    *f = (struct file){name, stet_path_is_installed(text), stet_intercept_pycalls_holds(text),
+                       stet_intercept_pycalls_owns(text)};
+    return f;
 }
 
-static void named_init(struct look *l, PyObject *code, struct named *names)
+static const struct file *file_of_code(struct look *l, PyObject *code)
 {
-    const struct stet_intercept_python *py = l->py;
-    Py_ssize_t n;
+    PyObject *name =
+        code ? stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_filename, STET_BY_C)
+             : NULL;
+    const struct file *file = file_of(l, name);
 
-    names->tuple = stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_names, STET_BY_C);
-    names->count = 0;
-    memset(names->bits, 0, sizeof names->bits);
-    n = names->tuple ? py->PyTuple_Size(names->tuple) : 0;
-    for (Py_ssize_t i = 0; i < n && i < NAMES_MAX; i++) {
-        PyObject *name = py->PyTuple_GetItem(names->tuple, i);
-
-        names->items[names->count++] = name;
-        names->bits[bit_of(name) / 64] |= 1ULL << bit_of(name) % 64;
-    }
+    if (name)
+        l->py->Py_DecRef(name); /* the code keeps it */
+    return file;
 }
 
-static bool is_named(const struct named *names, const PyObject *key)
-{
-    if (!(names->bits[bit_of(key) / 64] >> bit_of(key) % 64 & 1))
-        return false;
-    for (size_t i = 0; i < names->count; i++) {
-        if (names->items[i] == key) /* identifiers are interned */
-            return true;
-    }
-    return false;
-}
-
-/* The globals that code names, without a lookup: keys of a dictionary may have an __eq__. */
-static void read_globals(struct look *l, PyObject *code, PyObject *globals)
-{
-    const struct stet_intercept_python *py = l->py;
-    struct named names;
-    PyObject *key, *value;
-    Py_ssize_t at = 0;
-
-    named_init(l, code, &names);
-    l->read.scope = STET_SCOPE_GLOBAL;
-    for (; names.count && l->globals && l->read.left && py->PyDict_Next(globals, &at, &key, &value);
-         l->globals--) {
-        if (is_named(&names, key) && !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
-            stet_intercept_pyread_named(&l->read, stet_intercept_pyread_text(py, key), value, 1, 1);
-    }
-    if (names.tuple)
-        py->Py_DecRef(names.tuple);
-    py->PyErr_Clear();
-}
-
-/* A module's own frame has its globals as locals. */
-static void read_module(struct look *l, PyObject *globals)
-{
-    const struct stet_intercept_python *py = l->py;
-    PyObject *key, *value;
-    Py_ssize_t at = 0;
-
-    l->read.scope = STET_SCOPE_LOCAL;
-    for (; l->globals && l->read.left && py->PyDict_Next(globals, &at, &key, &value);
-         l->globals--) {
-        struct stet_view name = {0};
-
-        if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
-            name = stet_intercept_pyread_text(py, key);
-        if (name.len && name.ptr[0] != '_' &&
-            !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
-            stet_intercept_pyread_named(&l->read, name, value, 2, 1);
-    }
-}
-
-/* --- the called function ------------------------------------------------------------------- */
-
-/* A cell's value; a new reference, or NULL. */
-static PyObject *in_cell(const struct stet_intercept_python *py, PyObject *cell)
-{
-    PyObject *value =
-        cell && stet_intercept_pyread_is(py, cell, py->PyCell_Type) ? py->PyCell_Get(cell) : NULL;
-
-    py->PyErr_Clear();
-    return value;
-}
-
-static void read_closure(struct look *l, PyObject *code, PyObject *closure, struct stet_view owner,
-                         unsigned deeper);
-
-/* A function in a closure may have a closure itself, as the functions that a library's transform
- * returns do. Two functions that one line of the library defines differ only there. */
-static void read_held(struct look *l, PyObject *value, struct stet_view path, unsigned deeper)
-{
-    const struct stet_intercept_python *py = l->py;
-    PyObject *code;
-
-    if (!deeper || !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
-        return;
-    code = py->PyFunction_GetCode(value);
-    if (code)
-        read_closure(l, code, py->PyFunction_GetClosure(value), path, deeper - 1);
-    py->PyErr_Clear();
-}
-
-/* The variables of enclosing functions. `owner` is the path of the function, empty for the one that
- * is called; of another one, only the functions that it closes over are read. */
-static void read_closure(struct look *l, PyObject *code, PyObject *closure, struct stet_view owner,
-                         unsigned deeper)
-{
-    const struct stet_intercept_python *py = l->py;
-    PyObject *names =
-        stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_freevars, STET_BY_C);
-    Py_ssize_t n = closure && names ? py->PyTuple_Size(closure) : 0;
-
-    for (Py_ssize_t i = 0; i < n && i < py->PyTuple_Size(names) && l->read.left; i++) {
-        PyObject *value = in_cell(py, py->PyTuple_GetItem(closure, i));
-        struct stet_view name = stet_intercept_pyread_text(py, py->PyTuple_GetItem(names, i));
-        char path[STET_VALUES_PATH_MAX];
-        int length = snprintf(path, sizeof path, "%.*s%s%.*s", STET_FMT(owner),
-                              owner.len ? "." : "", STET_FMT(name));
-        struct stet_view own =
-            stet_view_of(path, (size_t)length < sizeof path ? (size_t)length : sizeof path - 1);
-
-        l->read.scope = STET_SCOPE_CLOSURE;
-        if (value && name.len &&
-            (!owner.len || stet_intercept_pyread_is(py, value, py->PyFunction_Type))) {
-            stet_intercept_pyread_among(&l->read, (size_t)(n - i), own, value, FRAME_DEPTH,
-                                        FRAME_INSIDE);
-            read_held(l, value, own, deeper);
-        }
-        if (value)
-            py->Py_DecRef(value);
-    }
-    if (names)
-        py->Py_DecRef(names);
-}
-
-/* The names of the positional parameters, so that args[1] can be printed under the user's name. The
- * first parameter of a method is not among the arguments. */
-static void read_parameters(struct look *l, PyObject *code, bool method)
-{
-    const struct stet_intercept_python *py = l->py;
-    PyObject *names =
-        stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_varnames, STET_BY_C);
-    PyObject *count =
-        stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_argcount, STET_BY_C);
-    int overflow = 0;
-    Py_ssize_t n = count ? (Py_ssize_t)py->PyLong_AsLongLongAndOverflow(count, &overflow) : 0;
-
-    for (Py_ssize_t i = method; names && i < n && i < py->PyTuple_Size(names); i++) {
-        char path[32];
-        struct stet_journal_value v = {
-            .kind = STET_VALUE_WORD,
-            .scope = STET_SCOPE_CALLED,
-            .frame = l->read.frame,
-            .path = stet_view_of(
-                path, (size_t)snprintf(path, sizeof path, "parameters[%d]", (int)(i - method))),
-            .type = STET_VIEW("str"),
-            .text = stet_intercept_pyread_text(py, py->PyTuple_GetItem(names, i)),
-        };
-
-        stet_journal_values_add(l->read.out, &v);
-    }
-    py->PyErr_Clear();
-    if (names)
-        py->Py_DecRef(names);
-    if (count)
-        py->Py_DecRef(count);
-}
-
-/* A wrapper's `__wrapped__` and a partial's `func` lead to the user's function. */
-static void read_called(struct look *l, PyObject *fun)
-{
-    const struct stet_intercept_python *py = l->py;
-    PyObject *partial = NULL;
-
-    for (unsigned i = 0; fun && i < WRAPPERS_MAX; i++) {
-        bool method = stet_intercept_pyread_is(py, fun, py->PyMethod_Type);
-        PyObject *self = method ? py->PyMethod_Self(fun) : NULL, *wrapped, *code;
-
-        if (method)
-            fun = py->PyMethod_Function(fun);
-        l->read.scope = STET_SCOPE_CALLED;
-        stet_intercept_pyread_named(&l->read, STET_VIEW("fun"), fun, 0, 0);
-        l->read.scope = STET_SCOPE_CLOSURE;
-        stet_intercept_pyread_among(&l->read, 2, STET_VIEW("self"), self, FRAME_DEPTH,
-                                    FRAME_INSIDE);
-        if (!fun)
-            break;
-        if (!stet_intercept_pyread_is(py, fun, py->PyFunction_Type)) {
-            l->read.scope = STET_SCOPE_CLOSURE; /* the fields of a callable object */
-            stet_intercept_pyread_named(&l->read, STET_VIEW("fun"), fun, 2, 1);
-            if (partial)
-                break; /* one level of partial is enough */
-            partial =
-                stet_intercept_pyread_attribute(&l->read, fun, STET_PYNAME_func, STET_BY_SLOT);
-            fun = partial;
-            continue;
-        }
-        code = py->PyFunction_GetCode(fun);
-        if (code) {
-            if (!i)
-                read_parameters(l, code, method);
-            read_closure(l, code, py->PyFunction_GetClosure(fun), (struct stet_view){0},
-                         HELD_DEPTH);
-            read_globals(l, code, py->PyFunction_GetGlobals(fun));
-        }
-        py->PyErr_Clear();
-        wrapped = stet_intercept_pyread_member(py, fun, "__wrapped__");
-        fun = wrapped;
-    }
-    if (partial)
-        py->Py_DecRef(partial);
-}
-
-/* --- frames -------------------------------------------------------------------------------- */
-
-static bool ends_with(struct stet_view text, const char *end)
-{
-    size_t n = strlen(end);
-
-    return text.len >= n && memcmp(text.ptr + text.len - n, end, n) == 0;
-}
-
-static bool holds_calls(struct stet_view file)
-{
-#define PYCALL(name)                                                                               \
-    if (ends_with(file, name))                                                                     \
-        return true;
-#include "intercept/pycalls.def"
-#undef PYCALL
-    return false;
-}
+/* ---- the framework's call ---- */
 
 /* The frame's variables of these names; new references, NULL for those it does not have. */
 static void find_variables(struct look *l, PyObject *frame, PyObject *code,
@@ -309,15 +99,6 @@ static void find_variables(struct look *l, PyObject *frame, PyObject *code,
     stet_intercept_pyframe_close(&l->read, &v);
 }
 
-/* Bounds what is read next. */
-static void allow(struct look *l, unsigned objects, uint32_t bytes)
-{
-    uint32_t used = l->read.out->used;
-
-    l->read.left = objects;
-    l->read.room = bytes < STET_VALUES_SIZE - used ? used + bytes : STET_VALUES_SIZE;
-}
-
 /* How many axes the mesh has that is set around the call. The mesh is a part of JAX's own key. */
 static void read_mesh(struct look *l, PyObject *mesh)
 {
@@ -327,7 +108,13 @@ static void read_mesh(struct look *l, PyObject *mesh)
         return;
     l->mesh_found = true;
     l->read.scope = STET_SCOPE_CALLED;
-    stet_intercept_pyread_named(&l->read, STET_VIEW("mesh"), axes, 0, 0);
+    stet_intercept_pyobject_root(&l->read, STET_VIEW("mesh"), axes, 0, 0);
+}
+
+static void read_arguments(struct look *l, PyObject *args, PyObject *kwargs)
+{
+    stet_intercept_pyobject_roots(&l->read, STET_VIEW("args"), args, CALL_DEPTH, CALL_INSIDE);
+    stet_intercept_pyobject_roots(&l->read, STET_VIEW("kwargs"), kwargs, CALL_DEPTH, CALL_INSIDE);
 }
 
 /* Inner frames have the arguments flattened and no function; an outer frame may know how it was
@@ -336,31 +123,108 @@ static void read_call(struct look *l, PyObject *frame, PyObject *code)
 {
     enum { FUN, ARGS, KWARGS, JIT, MESH, NAMES };
     static const char *const names[NAMES] = {"fun", "args", "kwargs", "jit_info", "ctx_mesh"};
+    bool found = l->call_found;
     PyObject *values[NAMES];
 
     find_variables(l, frame, code, names, values, NAMES);
-    allow(l, CALLED_OBJECTS, CALLED_ROOM);
+    stet_intercept_pyobject_begin(&l->read, CALLED_OBJECTS, CALLED_ROOM, false);
     if (values[MESH])
         read_mesh(l, values[MESH]);
-    if (!l->call_found && values[FUN] && values[ARGS] && values[KWARGS]) {
+    if (!found && values[FUN] && values[ARGS] && values[KWARGS]) {
         l->call_found = true;
-        read_called(l, values[FUN]);
-        allow(l, CALL_OBJECTS, CALL_ROOM);
-        l->read.scope = STET_SCOPE_ARGUMENT;
-        stet_intercept_pyread_among(&l->read, 2, STET_VIEW("args"), values[ARGS], CALL_DEPTH,
-                                    CALL_INSIDE);
-        stet_intercept_pyread_among(&l->read, 1, STET_VIEW("kwargs"), values[KWARGS], CALL_DEPTH,
-                                    CALL_INSIDE);
+        stet_intercept_pycalled_read(&l->read, values[FUN], &l->globals);
     }
-    allow(l, CALLED_OBJECTS, CALLED_ROOM);
+    stet_intercept_pyobject_end(&l->read);
+    if (!found && l->call_found) {
+        stet_intercept_pyobject_begin(&l->read, CALL_OBJECTS, CALL_ROOM, false);
+        l->read.scope = STET_SCOPE_ARGUMENT;
+        read_arguments(l, values[ARGS], values[KWARGS]);
+        stet_intercept_pyobject_end(&l->read);
+    }
     if (l->call_found && values[JIT]) {
         l->jit_found = true;
+        stet_intercept_pyobject_begin(&l->read, JIT_OBJECTS, JIT_ROOM, false);
         l->read.scope = STET_SCOPE_CALLED;
-        stet_intercept_pyread_named(&l->read, STET_VIEW("jit_info"), values[JIT], 2, 0);
+        stet_intercept_pyobject_root(&l->read, STET_VIEW("jit_info"), values[JIT], 2, 0);
+        stet_intercept_pyobject_end(&l->read);
     }
     for (size_t i = 0; i < NAMES; i++) {
         if (values[i])
             l->py->Py_DecRef(values[i]);
+    }
+}
+
+/* Returns whether a frame further out may know more. */
+static bool read_inner(struct look *l, PyObject *frame, PyObject *code)
+{
+    const struct file *file = file_of_code(l, code);
+
+    if (file->installed && file->calls)
+        read_call(l, frame, code);
+    return file->installed && !l->jit_found;
+}
+
+/* ---- the user's frames ---- */
+
+static long number_in(struct look *l, PyObject *code, enum stet_pyread_name name)
+{
+    PyObject *n = stet_intercept_pyread_attribute(&l->read, code, name, STET_BY_C);
+    int overflow = 0;
+    long number = n ? (long)l->py->PyLong_AsLongLongAndOverflow(n, &overflow) : 0;
+
+    if (n)
+        l->py->Py_DecRef(n);
+    return number;
+}
+
+/* What the user's line passed to a wrapper of a library, which takes any arguments: nnx.jit,
+ * eqx.filter_jit. The framework's own functions pass them on as they are. */
+static void read_passed(struct look *l)
+{
+    const struct stet_intercept_python *py = l->py;
+    PyObject *code = l->called ? py->PyFrame_GetCode(l->called) : NULL, *args = NULL,
+             *kwargs = NULL;
+    struct stet_pyvars v;
+    size_t at;
+    long flags;
+
+    if (code && !file_of_code(l, code)->framework) {
+        flags = number_in(l, code, STET_PYNAME_co_flags);
+        at = (size_t)(number_in(l, code, STET_PYNAME_co_argcount) +
+                      number_in(l, code, STET_PYNAME_co_kwonlyargcount));
+        stet_intercept_pyframe_open(&l->read, l->called, code, &v);
+        if ((flags & HAS_ARGS) && at < v.count)
+            args = stet_intercept_pyframe_variable(&l->read, &v, at++);
+        if ((flags & HAS_KEYWORDS) && at < v.count)
+            kwargs = stet_intercept_pyframe_variable(&l->read, &v, at);
+        stet_intercept_pyframe_close(&l->read, &v);
+        l->read.scope = STET_SCOPE_PASSED;
+        read_arguments(l, args, kwargs);
+    }
+    if (args)
+        py->Py_DecRef(args); /* the frame keeps it */
+    if (kwargs)
+        py->Py_DecRef(kwargs);
+    if (code)
+        py->Py_DecRef(code);
+}
+
+static void read_variables(struct look *l, const struct stet_pyvars *v)
+{
+    const struct stet_intercept_python *py = l->py;
+
+    for (size_t i = 0; i < v->count && l->read.left; i++) {
+        struct stet_view text = stet_intercept_pyread_text(py, v->names[i]);
+        PyObject *value = stet_intercept_pyframe_variable(&l->read, v, i);
+
+        if (!value)
+            continue;
+        stet_intercept_pysuspended_note(&l->suspended, value, text);
+        l->read.scope = v->scopes[i];
+        if (text.len && text.ptr[0] != '.' && /* an iterator without a name */
+            !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
+            stet_intercept_pyobject_root(&l->read, text, value, FRAME_DEPTH, FRAME_INSIDE);
+        py->Py_DecRef(value); /* the frame keeps it */
     }
 }
 
@@ -372,34 +236,20 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
     PyObject *globals =
         stet_intercept_pyread_attribute(&l->read, frame, STET_PYNAME_f_globals, STET_BY_C);
     bool module = stet_view_is(stet_intercept_pyread_text(py, name), "<module>");
+    unsigned allowed = l->variables < VARIABLES ? l->variables : VARIABLES;
     struct stet_pyvars v;
-    unsigned allowed;
 
-    l->user_frames++;
-    /* The innermost frame gets most. */
-    allowed = l->frame_objects < FRAME_OBJECTS ? l->frame_objects : FRAME_OBJECTS;
-    allow(l, allowed, (uint32_t)(STET_VALUES_SIZE - l->read.out->used) / 2);
+    if (!l->user_frames++)
+        read_passed(l);
+    l->read.left = allowed; /* the innermost frame gets most */
     stet_intercept_pyframe_open(&l->read, frame, code, &v);
     stet_intercept_pysuspended_stack(&l->suspended, &v);
-    for (size_t i = 0; i < v.count && l->read.left; i++) {
-        struct stet_view text = stet_intercept_pyread_text(py, v.names[i]);
-        PyObject *value = stet_intercept_pyframe_variable(&l->read, &v, i);
-
-        if (value)
-            stet_intercept_pysuspended_note(&l->suspended, value, text);
-        l->read.scope = v.scopes[i];
-        if (value && text.len && text.ptr[0] != '.' && /* an iterator without a name */
-            !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
-            stet_intercept_pyread_among(&l->read, v.count - i, text, value, FRAME_DEPTH,
-                                        FRAME_INSIDE);
-        if (value)
-            py->Py_DecRef(value);
-    }
+    read_variables(l, &v);
     if (globals && module)
-        read_module(l, globals);
+        stet_intercept_pyglobals_all(&l->read, globals, &l->globals);
     else if (globals)
-        read_globals(l, code, globals);
-    l->frame_objects -= allowed - l->read.left;
+        stet_intercept_pyglobals_named(&l->read, code, globals, &l->globals);
+    l->variables -= allowed - l->read.left;
     stet_intercept_pyframe_close(&l->read, &v);
     if (globals)
         py->Py_DecRef(globals);
@@ -407,39 +257,22 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
         py->Py_DecRef(name);
 }
 
-static const struct file *file_of(struct look *l, PyObject *name)
-{
-    struct file *f = &l->files[((uintptr_t)name >> 4) % FILES_KEPT];
-    struct stet_view text;
-
-    if (name && f->name == name)
-        return f;
-    text = stet_intercept_pyread_text(l->py, name);
-    *f = (struct file){name, stet_path_is_installed(text), holds_calls(text)};
-    return f;
-}
-
-static void read_frame(struct look *l, PyObject *frame, uint32_t index)
+static bool read_outer(struct look *l, PyObject *frame, PyObject *code)
 {
     const struct stet_intercept_python *py = l->py;
-    PyObject *code = py->PyFrame_GetCode(frame);
-    PyObject *name =
-        code ? stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_filename, STET_BY_C)
-             : NULL;
-    const struct file *file = file_of(l, name);
 
-    l->read.frame = index;
-    if (!file->installed) {
-        if (l->user_frames < USER_FRAMES_MAX && l->frame_objects)
-            read_user(l, frame, code);
-    } else if (!l->jit_found && !l->user_frames && file->calls) {
-        read_call(l, frame, code);
+    if (!file_of_code(l, code)->installed) {
+        read_user(l, frame, code);
+    } else if (!l->user_frames) {
+        py->Py_IncRef(frame);
+        if (l->called)
+            py->Py_DecRef(l->called); /* the thread keeps it */
+        l->called = frame;
     }
-    if (name)
-        py->Py_DecRef(name);
-    if (code)
-        py->Py_DecRef(code);
+    return l->user_frames < USER_FRAMES_MAX && l->variables;
 }
+
+/* ---- all ---- */
 
 /* The same for the whole process and its forks, because values of two compiles must be
  * comparable. */
@@ -456,28 +289,79 @@ static uint64_t process_salt(void)
     return atomic_compare_exchange_strong(&salt, &nobody, mine) ? mine : nobody;
 }
 
-void stet_intercept_pyvalues_read(const struct stet_intercept_python *py, PyObject *frame,
-                                  bool hide_numbers, struct stet_journal_values *out)
+static void begin(struct look *l, const struct stet_intercept_python *py, struct stet_pyvalues *v)
 {
-    struct look l = {.py = py, .frame_objects = FRAMES_OBJECTS, .globals = GLOBALS_MAX};
+    stet_intercept_pyread_init(&l->read, py, &v->out, &v->seen);
+    l->read.hide_numbers = v->hide_numbers;
+    l->read.salt = process_salt();
+    l->py = py;
+    l->called = NULL;
+    l->call_found = l->jit_found = l->mesh_found = false;
+    l->user_frames = 0;
+    l->variables = VARIABLES_ALL;
+    l->globals = GLOBALS_MAX;
+    l->suspended = (struct stet_pysuspended){.read = &l->read};
+    memset(l->files, 0, sizeof l->files);
+}
+
+/* Calls `visit` for the frames, the innermost first, until it returns false. */
+static void each_frame(struct look *l, PyObject *frame,
+                       bool (*visit)(struct look *, PyObject *, PyObject *))
+{
+    const struct stet_intercept_python *py = l->py;
     PyObject *next = frame;
+    bool more = true;
 
-    out->used = out->dropped = 0;
-    if (!py->values)
-        return;
-    stet_intercept_pyread_init(&l.read, py, out, hide_numbers, process_salt());
-    l.suspended.read = &l.read;
     for (uint32_t i = 0; next && i < FRAMES_MAX; i++) {
-        PyObject *back;
+        PyObject *back, *code = more ? py->PyFrame_GetCode(next) : NULL;
 
-        read_frame(&l, next, i);
-        back = py->PyFrame_GetBack(next);
+        l->read.frame = i;
+        more = code && visit(l, next, code);
+        if (code)
+            py->Py_DecRef(code);
+        back = more ? py->PyFrame_GetBack(next) : NULL;
         if (next != frame)
             py->Py_DecRef(next);
         next = back;
     }
     if (next && next != frame)
         py->Py_DecRef(next);
+    py->PyErr_Clear();
+}
+
+void stet_intercept_pyvalues_init(struct stet_pyvalues *v, bool hide_numbers)
+{
+    stet_journal_values_init(&v->out);
+    memset(&v->seen, 0, sizeof v->seen);
+    v->hide_numbers = hide_numbers;
+}
+
+void stet_intercept_pyvalues_call(const struct stet_intercept_python *py, PyObject *frame,
+                                  struct stet_pyvalues *v)
+{
+    struct look l;
+
+    if (!py->values)
+        return;
+    begin(&l, py, v);
+    each_frame(&l, frame, read_inner);
+}
+
+void stet_intercept_pyvalues_frames(const struct stet_intercept_python *py, PyObject *frame,
+                                    struct stet_pyvalues *v)
+{
+    struct look l;
+
+    if (!py->values)
+        return;
+    begin(&l, py, v);
+    stet_intercept_pyobject_begin(&l.read, VARIABLES, STET_VALUES_SIZE, true);
+    each_frame(&l, frame, read_outer);
     stet_intercept_pysuspended_read(&l.suspended);
+    l.read.left = HELD_OBJECTS;
+    stet_intercept_pyobject_end(&l.read);
+    stet_intercept_pysuspended_drop(&l.suspended);
+    if (l.called)
+        py->Py_DecRef(l.called);
     py->PyErr_Clear();
 }

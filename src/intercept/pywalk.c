@@ -282,58 +282,74 @@ static void search_states(const struct stet_intercept_python *py, struct search 
     }
 }
 
-/* The innermost frame of the thread that waits, a reference; NULL if there is none. */
-static PyObject *find_waiting(const struct stet_intercept_python *py, struct stet_pywalk *w,
-                              size_t *seen)
+/* Finds the innermost frame of the thread that waits, a reference; NULL if there is none. */
+static struct search find_waiting(const struct stet_intercept_python *py,
+                                  const struct stet_pywalk *w)
 {
     PyObject *own =
         w->state && py->PyThreadState_GetFrame ? py->PyThreadState_GetFrame(w->state) : NULL;
     struct search s = {0};
 
-    if (own) {
-        w->ident = w->self;
-        w->thread = w->native;
-        w->waits = STET_WAITS_SELF;
-        return own;
-    }
+    if (own)
+        return (struct search){.frame = own, .ident = w->self, .waits = STET_WAITS_SELF};
     s.main = main_thread(py);
     if (py->free_threaded)
         search_states(py, &s);
     else
         search_frames(py, &s);
-    *seen = s.seen;
     if (s.frame && !s.waits && s.seen == 1)
         s.waits = STET_WAITS_GUESS;
-    w->ident = s.ident;
-    w->waits = s.waits;
-    return s.frame;
+    return s;
 }
 
 static const char *walk(const struct stet_intercept_python *py, struct stet_pywalk *w,
                         stet_pywalk_waiting *waiting, void *data)
 {
-    size_t seen = 0;
-    PyObject *frame = find_waiting(py, w, &seen);
+    struct search s = find_waiting(py, w);
 
-    if (!frame)
+    if (!s.frame)
         return "no thread has Python frames";
+    w->ident = s.ident;
+    w->waits = s.waits;
+    if (w->waits == STET_WAITS_SELF)
+        w->thread = w->native;
     if (w->waits) {
-        each_frame(py, frame, STET_PYFRAMES_MAX, visit_take, w);
+        each_frame(py, s.frame, STET_PYFRAMES_MAX, visit_take, w);
         describe_thread(py, w);
-        waiting(data, frame, w->ident);
+        waiting(data, s.frame, w->ident);
     }
-    py->Py_DecRef(frame);
+    py->Py_DecRef(s.frame);
     return w->waits ? NULL : "no thread waits for the call";
+}
+
+/* Up to 3.11 an allocation may start a garbage collection, and with it any finaliser. Returns
+ * whether it is to be enabled again. */
+static int stop_collecting(const struct stet_intercept_python *py)
+{
+    return py->PyGC_Disable && py->PyGC_Enable ? py->PyGC_Disable() : 0;
 }
 
 const char *stet_pywalk(const struct stet_intercept_python *py, struct stet_pywalk *w,
                         stet_pywalk_waiting *waiting, void *data)
 {
-    /* Up to 3.11 an allocation may start a garbage collection, and with it any finaliser. */
-    int collecting = py->PyGC_Disable && py->PyGC_Enable ? py->PyGC_Disable() : 0;
+    int collecting = stop_collecting(py);
     const char *why = walk(py, w, waiting, data);
 
     if (collecting)
         py->PyGC_Enable();
     return why;
+}
+
+void stet_pywalk_again(const struct stet_intercept_python *py, const struct stet_pywalk *w,
+                       stet_pywalk_waiting *waiting, void *data)
+{
+    int collecting = stop_collecting(py);
+    struct search s = find_waiting(py, w);
+
+    if (s.frame && s.waits && s.ident == w->ident)
+        waiting(data, s.frame, s.ident);
+    if (s.frame)
+        py->Py_DecRef(s.frame);
+    if (collecting)
+        py->PyGC_Enable();
 }

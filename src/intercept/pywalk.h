@@ -53,5 +53,9 @@ void stet_pywalk_init(struct stet_pywalk *w, const struct stet_intercept_python 
  * waits. */
 const char *stet_pywalk(const struct stet_intercept_python *py, struct stet_pywalk *w,
                         stet_pywalk_waiting *waiting, void *data);
+/* Finds the thread that waits once more, after the lock was released, and calls `waiting` if it is
+ * the same one. The call must not be over. */
+void stet_pywalk_again(const struct stet_intercept_python *py, const struct stet_pywalk *w,
+                       stet_pywalk_waiting *waiting, void *data);
 
 #endif

@@ -64,15 +64,15 @@ static bool wait_for_task(struct task *out)
     return true;
 }
 
-/* With STET_TEST_LATE_THREADS, a thread waits so many milliseconds before each task, as on a busy
- * machine. */
-static void be_late(void)
+void stet_threads_be_late(const char *variable)
 {
 #ifdef STET_FAULT_INJECTION
-    const char *ms = getenv("STET_TEST_LATE_THREADS");
+    const char *ms = getenv(variable);
 
     if (ms)
         usleep((useconds_t)strtoul(ms, NULL, 10) * 1000);
+#else
+    (void)variable;
 #endif
 }
 
@@ -82,7 +82,7 @@ static void *thread(void *p)
 
     stet_mem_free(p);
     do {
-        be_late();
+        stet_threads_be_late("STET_TEST_LATE_THREADS"); /* as on a busy machine */
         task.body(task.argument);
         stet_intercept_guard_leave();
     } while (wait_for_task(&task));

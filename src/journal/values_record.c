@@ -1,14 +1,24 @@
-/* See values_record.h: a value is a length, then kind, scope, frame, path, type and the fields of
- * its kind. */
+/* See values_record.h.
+ *
+ * The bytes begin with two that no older journal begins with. Then follow entries, each with its
+ * length before it. An entry that begins with 0 is a text, and gets the next number. Any other is a
+ * value: kind × 2, + 1 if scope and frame are those of the value before; otherwise both; how many
+ * bytes of its path are those of the path before, and the rest; its type, and the fields of its
+ * kind. Of types, dtypes, files and functions only the number of their text is written. */
 #include "journal/values_record.h"
-
-#include "base/path.h"
 
 #include <string.h>
 
-enum { VALUE_MOST = 1024 }; /* bytes of one value */
+enum {
+    VALUE_MOST = 1024, /* bytes of one value */
+    TEXT = 0,
+    MARK = 0, /* no value of an older journal has this length */
+    VERSION = 1,
+};
 
-/* A value is written where it will be, and counts when it is complete. */
+/* ---- writing ---- */
+
+/* An entry is written where it will be, and counts when it is complete. */
 struct cursor {
     unsigned char *next, *end;
     bool full;
@@ -74,17 +84,116 @@ static void put_u64(struct cursor *c, uint64_t v)
     put(c, bytes, sizeof bytes);
 }
 
-static void put_array(struct cursor *c, const struct stet_journal_value *v)
+/* Writes the length before an entry of `n` bytes, for which one byte was left. */
+static void put_length(struct cursor *c, unsigned char *length, size_t n)
 {
-    put_text(c, v->text);
-    put_text(c, v->place);
+    if (n < 0x80) {
+        *length = (unsigned char)n;
+        return;
+    }
+    if (c->next == c->end) {
+        c->full = true;
+        return;
+    }
+    memmove(length + 2, length + 1, n);
+    length[0] = (unsigned char)(n & 0x7f) | 0x80;
+    length[1] = (unsigned char)(n >> 7);
+    c->next++;
+}
+
+static struct cursor begin_entry(struct stet_journal_values *v)
+{
+    unsigned char *length = v->bytes + v->used, *end = v->bytes + sizeof v->bytes;
+
+    return (struct cursor){length < end ? length + 1 : end, end, length >= end};
+}
+
+static bool end_entry(struct stet_journal_values *v, struct cursor *c)
+{
+    unsigned char *length = v->bytes + v->used;
+
+    if (!c->full && c->next - length <= VALUE_MOST)
+        put_length(c, length, (size_t)(c->next - length - 1));
+    else
+        c->full = true;
+    if (!c->full)
+        v->used = (uint32_t)(c->next - v->bytes);
+    return !c->full;
+}
+
+/* Of a few of its characters: texts that differ only in others are rare, and are compared. */
+static size_t slot_of(struct stet_view text)
+{
+    const unsigned char *c = (const unsigned char *)text.ptr;
+    uint32_t mixed = c[0] | (uint32_t)c[text.len / 2] << 8 | (uint32_t)c[text.len - 1] << 16;
+
+    return ((mixed + (uint32_t)text.len * 0x1000193U) * 0x9e3779b1U) >> 16;
+}
+
+/* The number of a text, from 1; 0 if it is not among those that are written once. */
+static uint32_t number_of(struct stet_journal_values *v, struct stet_view text)
+{
+    size_t slots = sizeof v->slots, at;
+    struct cursor c;
+
+    if (!text.len || text.len >= VALUE_MOST)
+        return 0;
+    for (at = slot_of(text) % slots; v->slots[at]; at = (at + 1) % slots) {
+        uint32_t i = v->slots[at] - 1U;
+
+        if (v->texts[i].length == text.len &&
+            memcmp(v->bytes + v->texts[i].at, text.ptr, text.len) == 0)
+            return i + 1;
+    }
+    if (v->text_count == STET_VALUES_TEXTS)
+        return 0;
+    c = begin_entry(v);
+    put_varint(&c, TEXT);
+    put(&c, text.ptr, text.len);
+    if (!end_entry(v, &c))
+        return 0;
+    v->texts[v->text_count].at = (uint16_t)(v->used - text.len);
+    v->texts[v->text_count].length = (uint16_t)text.len;
+    v->slots[at] = (unsigned char)++v->text_count;
+    return v->text_count;
+}
+
+/* The texts of a value that are written once. */
+struct numbers {
+    uint32_t type, text, place, file;
+};
+
+static struct numbers numbers_of(struct stet_journal_values *v,
+                                 const struct stet_journal_value *value)
+{
+    bool array = value->kind == STET_VALUE_ARRAY, function = value->kind == STET_VALUE_FUNCTION;
+
+    return (struct numbers){
+        .type = number_of(v, value->type),
+        .text = array || function ? number_of(v, value->text) : 0,
+        .place = array ? number_of(v, value->place) : 0,
+        .file = function ? number_of(v, value->file) : 0,
+    };
+}
+
+static void put_number(struct cursor *c, uint32_t number, struct stet_view text)
+{
+    put_varint(c, number);
+    if (!number)
+        put_text(c, text);
+}
+
+static void put_array(struct cursor *c, const struct stet_journal_value *v, struct numbers n)
+{
+    put_number(c, n.text, v->text);
+    put_number(c, n.place, v->place);
     put_varint(c, v->weak);
     put_varint(c, v->rank);
     for (uint32_t i = 0; i < v->rank; i++)
         put_varint(c, zigzag(v->dims[i]));
 }
 
-static void put_payload(struct cursor *c, const struct stet_journal_value *v)
+static void put_payload(struct cursor *c, const struct stet_journal_value *v, struct numbers n)
 {
     uint64_t bits;
 
@@ -107,82 +216,127 @@ static void put_payload(struct cursor *c, const struct stet_journal_value *v)
         put_u64(c, v->hash);
         break;
     case STET_VALUE_ARRAY:
-        put_array(c, v);
+        put_array(c, v, n);
         break;
     case STET_VALUE_FUNCTION:
-        put_text(c, v->text);
-        put_text(c, v->file);
+        put_number(c, n.text, v->text);
+        put_number(c, n.file, v->file);
         put_varint(c, v->line);
         put_u64(c, v->address);
         break;
     case STET_VALUE_OBJECT:
+    case STET_VALUE_CONTAINER:
         put_u64(c, v->address);
         break;
     }
 }
 
-/* Writes the length before a value of `n` bytes, for which one byte was left. */
-static void put_length(struct cursor *c, unsigned char *length, size_t n)
+static uint32_t shared(const struct stet_journal_values *v, struct stet_view path)
 {
-    if (n < 0x80) {
-        *length = (unsigned char)n;
-        return;
+    uint32_t n = 0, most = path.len < v->length ? (uint32_t)path.len : v->length;
+
+    for (uint64_t a, b; n + sizeof a <= most; n += sizeof a) {
+        memcpy(&a, v->path + n, sizeof a);
+        memcpy(&b, path.ptr + n, sizeof b);
+        if (a != b)
+            break;
     }
-    if (c->next == c->end) {
-        c->full = true;
-        return;
+    while (n < most && v->path[n] == path.ptr[n])
+        n++;
+    return n;
+}
+
+static void remember(struct stet_journal_values *v, const struct stet_journal_value *value,
+                     uint32_t same)
+{
+    v->scope = value->scope;
+    v->frame = value->frame;
+    v->length = (uint32_t)value->path.len;
+    if (value->path.len > same)
+        memcpy(v->path + same, value->path.ptr + same, value->path.len - same);
+}
+
+static bool add(struct stet_journal_values *v, const struct stet_journal_value *value)
+{
+    uint32_t same = shared(v, value->path);
+    bool same_frame = v->scope == value->scope && v->frame == value->frame;
+    struct numbers n = numbers_of(v, value);
+    struct cursor c = begin_entry(v);
+
+    put_varint(&c, (uint64_t)value->kind * 2 + same_frame);
+    if (!same_frame) {
+        put_varint(&c, value->scope);
+        put_varint(&c, value->frame);
     }
-    memmove(length + 2, length + 1, n);
-    length[0] = (unsigned char)(n & 0x7f) | 0x80;
-    length[1] = (unsigned char)(n >> 7);
-    c->next++;
+    put_varint(&c, same);
+    put_text(&c, stet_view_of(value->path.ptr + same, value->path.len - same));
+    put_number(&c, n.type, value->type);
+    put_payload(&c, value, n);
+    if (!end_entry(v, &c))
+        return false;
+    remember(v, value, same);
+    return true;
+}
+
+void stet_journal_values_init(struct stet_journal_values *v)
+{
+    memset(v, 0, offsetof(struct stet_journal_values, bytes));
 }
 
 void stet_journal_values_add(struct stet_journal_values *v, const struct stet_journal_value *value)
 {
-    unsigned char *length = v->bytes + v->used, *end = v->bytes + sizeof v->bytes;
-    struct cursor c = {length + 1, end, length == end};
-
-    put_varint(&c, value->kind);
-    put_varint(&c, value->scope);
-    put_varint(&c, value->frame);
-    put_text(&c, value->path);
-    put_text(&c, value->type);
-    put_payload(&c, value);
-    if (!c.full && c.next - length <= VALUE_MOST)
-        put_length(&c, length, (size_t)(c.next - length - 1));
-    else
-        c.full = true;
-    if (c.full)
+    if (!v->used) {
+        v->bytes[0] = MARK;
+        v->bytes[1] = VERSION;
+        v->used = 2;
+    }
+    if (value->path.len > sizeof v->path || !add(v, value))
         v->dropped++;
-    else
-        v->used = (uint32_t)(c.next - v->bytes);
 }
 
+/* ---- reading ---- */
+
+/* A text of a value of an older journal, or of one that was not numbered. */
 static struct stet_view read_text(struct stet_reader *r)
 {
     return stet_reader_bytes(r, stet_reader_varint(r));
 }
 
-static void read_array(struct stet_reader *r, struct stet_journal_value *v)
+/* A text that may have a number. */
+static struct stet_view read_number(struct stet_journal_values_reader *r, struct stet_reader *one)
+{
+    uint64_t n = r->packed ? stet_reader_varint(one) : 0;
+
+    if (!n)
+        return read_text(one);
+    if (n > r->text_count) {
+        stet_reader_fail(one, "a text is missing");
+        return (struct stet_view){0};
+    }
+    return r->texts[n - 1];
+}
+
+static void read_array(struct stet_journal_values_reader *r, struct stet_reader *one,
+                       struct stet_journal_value *v)
 {
     uint64_t rank;
 
-    v->text = read_text(r);
-    v->place = read_text(r);
-    v->weak = stet_reader_varint(r) != 0;
-    rank = stet_reader_varint(r);
+    v->text = read_number(r, one);
+    v->place = read_number(r, one);
+    v->weak = stet_reader_varint(one) != 0;
+    rank = stet_reader_varint(one);
     if (rank > STET_VALUES_RANK_MAX) {
-        stet_reader_fail(r, "an array has too many dimensions");
+        stet_reader_fail(one, "an array has too many dimensions");
         return;
     }
     v->rank = (uint32_t)rank;
     for (uint32_t i = 0; i < v->rank; i++)
-        v->dims[i] = unzigzag(stet_reader_varint(r));
+        v->dims[i] = unzigzag(stet_reader_varint(one));
 }
 
 /* Fields of a newer Stet after the known ones are skipped with the rest of the value. */
-static void read_payload(struct stet_reader *r, struct stet_journal_value *v)
+static void read_payload(struct stet_journal_values_reader *r, struct stet_reader *one,
+                         struct stet_journal_value *v)
 {
     uint64_t bits;
 
@@ -192,302 +346,103 @@ static void read_payload(struct stet_reader *r, struct stet_journal_value *v)
     case STET_VALUE_BOOL:
     case STET_VALUE_INT:
     case STET_VALUE_LENGTH:
-        v->number = unzigzag(stet_reader_varint(r));
+        v->number = unzigzag(stet_reader_varint(one));
         break;
     case STET_VALUE_FLOAT:
-        bits = stet_reader_u64(r);
+        bits = stet_reader_u64(one);
         memcpy(&v->real, &bits, sizeof v->real);
         break;
     case STET_VALUE_WORD:
-        v->text = read_text(r);
+        v->text = read_text(one);
         break;
     case STET_VALUE_HIDDEN:
-        v->hash = stet_reader_u64(r);
+        v->hash = stet_reader_u64(one);
         break;
     case STET_VALUE_ARRAY:
-        read_array(r, v);
+        read_array(r, one, v);
         break;
     case STET_VALUE_FUNCTION:
-        v->text = read_text(r);
-        v->file = read_text(r);
-        v->line = (uint32_t)stet_reader_varint(r);
-        v->address = stet_reader_u64(r);
+        v->text = read_number(r, one);
+        v->file = read_number(r, one);
+        v->line = (uint32_t)stet_reader_varint(one);
+        v->address = stet_reader_u64(one);
         break;
     case STET_VALUE_OBJECT:
-        v->address = stet_reader_u64(r);
+    case STET_VALUE_CONTAINER:
+        v->address = stet_reader_u64(one);
         break;
     }
 }
 
-bool stet_journal_values_next(struct stet_reader *r, struct stet_journal_value *out)
+/* A path that begins as the one before it. */
+static struct stet_view read_path(struct stet_journal_values_reader *r, struct stet_reader *one)
 {
-    struct stet_reader one;
+    uint64_t same = stet_reader_varint(one);
+    struct stet_view rest = read_text(one);
 
+    if (same > r->length || rest.len > sizeof r->path - same) {
+        stet_reader_fail(one, "a path is too long");
+        return (struct stet_view){0};
+    }
+    if (rest.len)
+        memcpy(r->path + same, rest.ptr, rest.len);
+    r->length = (uint32_t)(same + rest.len);
+    return stet_view_of(r->path, r->length);
+}
+
+static void read_head(struct stet_journal_values_reader *r, struct stet_reader *one, uint64_t kind,
+                      struct stet_journal_value *v)
+{
+    bool same = r->packed && (kind & 1);
+
+    v->kind = (enum stet_journal_value_kind)(r->packed ? kind / 2 : kind);
+    if (!same) {
+        r->scope = (enum stet_journal_value_scope)stet_reader_varint(one);
+        r->frame = (uint32_t)stet_reader_varint(one);
+    }
+    v->scope = r->scope;
+    v->frame = r->frame;
+    v->path = r->packed ? read_path(r, one) : read_text(one);
+    v->type = read_number(r, one);
+}
+
+static void read_entry(struct stet_journal_values_reader *r, struct stet_journal_value *out)
+{
+    struct stet_reader one = stet_reader_sub(&r->in, stet_reader_varint(&r->in));
+    uint64_t kind = stet_reader_varint(&one);
+
+    *out = (struct stet_journal_value){.kind = (enum stet_journal_value_kind)0};
+    if (r->packed && kind == TEXT) {
+        if (r->text_count < STET_VALUES_TEXTS)
+            r->texts[r->text_count++] = stet_reader_bytes(&one, stet_reader_left(&one));
+        else
+            stet_reader_fail(&one, "too many texts");
+    } else {
+        read_head(r, &one, kind, out);
+        read_payload(r, &one, out);
+    }
+    if (!stet_reader_ok(&one))
+        stet_reader_fail(&r->in, "a value ends early");
+}
+
+void stet_journal_values_open(struct stet_journal_values_reader *r, struct stet_view bytes)
+{
+    stet_reader_init(&r->in, bytes, 0);
+    r->packed = bytes.len >= 2 && bytes.ptr[0] == MARK;
+    r->scope = STET_SCOPE_LOCAL;
+    r->frame = r->length = r->text_count = 0;
+    if (r->packed && bytes.ptr[1] != VERSION)
+        stet_reader_fail(&r->in, "values of a newer Stet");
+    stet_reader_skip(&r->in, r->packed ? 2 : 0);
+}
+
+bool stet_journal_values_next(struct stet_journal_values_reader *r, struct stet_journal_value *out)
+{
     do {
-        if (!stet_reader_ok(r) || stet_reader_left(r) == 0)
+        if (!stet_reader_ok(&r->in) || stet_reader_left(&r->in) == 0)
             return false;
-        one = stet_reader_sub(r, stet_reader_varint(r));
-        *out = (struct stet_journal_value){
-            .kind = (enum stet_journal_value_kind)stet_reader_varint(&one)};
-        out->scope = (enum stet_journal_value_scope)stet_reader_varint(&one);
-        out->frame = (uint32_t)stet_reader_varint(&one);
-        out->path = read_text(&one);
-        out->type = read_text(&one);
-        read_payload(&one, out);
-        if (!stet_reader_ok(&one))
-            stet_reader_fail(r, "a value ends early");
-    } while (stet_reader_ok(r) && !stet_journal_value_kind_name(out->kind)); /* of a newer Stet */
-    return stet_reader_ok(r);
-}
-
-static void array_text(struct stet_buf *out, const struct stet_journal_value *v)
-{
-    stet_buf_view(out, v->text);
-    stet_buf_char(out, '[');
-    for (uint32_t i = 0; i < v->rank; i++)
-        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)v->dims[i]);
-    stet_buf_str(out, v->weak ? "] (weak type)" : "]");
-    if (stet_view_is(v->type, "ndarray"))
-        stet_buf_str(out, " (NumPy)");
-    if (v->place.len)
-        stet_buf_printf(out, " with %.*s", STET_FMT(v->place));
-}
-
-/* NumPy's scalars are printed with their type, because a compiler treats them differently from
- * Python's. */
-static void number_text(struct stet_buf *out, const struct stet_journal_value *v)
-{
-    if (!stet_view_is(v->type, "int") && !stet_view_is(v->type, "float"))
-        stet_buf_printf(out, "%.*s ", STET_FMT(v->type));
-    if (v->kind == STET_VALUE_INT)
-        stet_buf_printf(out, "%lld", (long long)v->number);
-    else
-        stet_buf_printf(out, "%.9g", v->real);
-}
-
-void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_value *v)
-{
-    switch (v->kind) {
-    case STET_VALUE_NONE:
-        stet_buf_str(out, "None");
-        break;
-    case STET_VALUE_BOOL:
-        stet_buf_str(out, v->number ? "True" : "False");
-        break;
-    case STET_VALUE_INT:
-    case STET_VALUE_FLOAT:
-        number_text(out, v);
-        break;
-    case STET_VALUE_WORD:
-        stet_buf_printf(out, "'%.*s'", STET_FMT(v->text));
-        break;
-    case STET_VALUE_HIDDEN:
-        stet_buf_printf(out, "another %.*s", STET_FMT(v->type));
-        break;
-    case STET_VALUE_ARRAY:
-        array_text(out, v);
-        break;
-    case STET_VALUE_FUNCTION:
-        stet_buf_printf(out, "%.*s of line %u", STET_FMT(v->text), v->line);
-        break;
-    case STET_VALUE_OBJECT:
-        stet_buf_printf(out, "%.*s object", STET_FMT(v->type));
-        break;
-    case STET_VALUE_LENGTH:
-        stet_buf_printf(out, "%lld items", (long long)v->number);
-        break;
-    }
-}
-
-/* Is it JAX's stand-in for an argument of a function that a transformation calls? */
-static bool is_tracer(const struct stet_journal_value *v)
-{
-    return v->scope == STET_SCOPE_ARGUMENT && v->kind == STET_VALUE_OBJECT &&
-           stet_view_ends(v->type, "Tracer");
-}
-
-/* A function made anew may get the address of the one before it, which is gone; what it closes over
- * shows that it is another one. Fields below the first may be replaced as the program runs. */
-static void holds(struct stet_journal_function *f, const struct stet_journal_value *v)
-{
-    struct stet_hash class = stet_hash_mix(stet_hash_bytes(v->path), stet_hash_bytes(v->type));
-    const char *dot = v->path.len ? memchr(v->path.ptr, '.', v->path.len) : NULL;
-    size_t head = dot ? (size_t)(dot - v->path.ptr) + 1 : 0;
-
-    if (v->path.len && (memchr(v->path.ptr, '[', v->path.len) ||
-                        memchr(v->path.ptr + head, '.', dot ? v->path.len - head : 0)))
-        return;
-    f->held = stet_hash_mix_u64(class, f->held).lo;
-    if (!dot && f->object)
-        f->object = stet_hash_mix_u64(stet_hash_bytes(v->path), f->object ^ v->address).lo | 1;
-}
-
-/* Is it in a container that a field holds? Such a container (functions that were compiled, hooks)
- * is filled as the program runs, and does not distinguish the function. */
-static bool is_collected(const struct stet_journal_value *v)
-{
-    const char *dot = v->path.len ? memchr(v->path.ptr, '.', v->path.len) : NULL;
-
-    return v->scope == STET_SCOPE_CLOSURE && dot &&
-           memchr(dot, '[', (size_t)(v->path.ptr + v->path.len - dot));
-}
-
-struct stet_journal_function stet_journal_values_function(struct stet_view bytes)
-{
-    struct stet_journal_function f = {.library = true};
-    struct stet_hash hash = stet_hash_bytes(STET_VIEW("function"));
-    struct stet_reader r;
-    struct stet_journal_value v;
-    bool called = false, traced = false;
-
-    stet_reader_init(&r, bytes, 0);
-    while (stet_journal_values_next(&r, &v)) {
-        bool fun = v.scope == STET_SCOPE_CALLED && stet_view_is(v.path, "fun");
-
-        called |= fun;
-        if (fun && v.kind == STET_VALUE_FUNCTION) { /* from the outermost wrapper inwards */
-            f.wrapper = f.object ? f.wrapper : v.address;
-            f.object = v.address;
-        }
-        /* Closures come after the function that owns them, before any frame of the user's. */
-        if (v.scope == STET_SCOPE_LOCAL)
-            break;
-        if (v.scope == STET_SCOPE_CLOSURE && v.kind == STET_VALUE_OBJECT)
-            holds(&f, &v);
-        /* vmap(f) and grad(f) of a jitted f make programs of their own. */
-        if (is_tracer(&v) && !traced) {
-            traced = true;
-            hash = stet_hash_mix(hash, stet_hash_bytes(v.type));
-        }
-        /* A wrapper may take the user's function as an argument, as equinox's does. */
-        if (v.kind != STET_VALUE_FUNCTION ||
-            (!fun && v.scope != STET_SCOPE_CLOSURE && v.scope != STET_SCOPE_ARGUMENT) ||
-            (v.scope == STET_SCOPE_ARGUMENT && stet_path_is_installed(v.file)) || is_collected(&v))
-            continue;
-        hash = stet_hash_mix_u64(stet_hash_mix(hash, stet_hash_bytes(v.file)), v.line);
-        if (stet_path_is_installed(v.file))
-            continue;
-        f.library = false;
-        if (fun || !f.line) {
-            f.name = v.text;
-            f.file = v.file;
-            f.line = v.line;
-        }
-    }
-    f.identity = called ? hash.lo | 1 : 0;
-    f.library &= called;
-    return f;
-}
-
-bool stet_journal_values_borrowed(struct stet_view bytes, struct stet_view name)
-{
-    struct stet_journal_value v;
-    struct stet_reader r;
-    bool found = false;
-
-    stet_reader_init(&r, bytes, 0);
-    while (stet_journal_values_next(&r, &v) && v.scope != STET_SCOPE_LOCAL) {
-        const char *dot = v.kind == STET_VALUE_FUNCTION && v.text.len
-                              ? memrchr(v.text.ptr, '.', v.text.len)
-                              : NULL;
-        size_t skip = dot ? (size_t)(dot - v.text.ptr) + 1 : 0;
-
-        if (v.kind != STET_VALUE_FUNCTION || v.scope == STET_SCOPE_GLOBAL ||
-            !stet_view_eq(stet_view_of(v.text.ptr + skip, v.text.len - skip), name))
-            continue;
-        if (!stet_path_is_installed(v.file))
-            return false;
-        found = true;
-    }
-    return found;
-}
-
-const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind)
-{
-    switch (kind) {
-#define KIND(id, number, name)                                                                     \
-    case STET_VALUE_##id:                                                                          \
-        return name;
-        STET_JOURNAL_VALUE_KINDS
-#undef KIND
-    }
-    return NULL;
-}
-
-const char *stet_journal_value_scope_name(enum stet_journal_value_scope scope)
-{
-    switch (scope) {
-#define SCOPE(id, number, name)                                                                    \
-    case STET_SCOPE_##id:                                                                          \
-        return name;
-        STET_JOURNAL_VALUE_SCOPES
-#undef SCOPE
-    }
-    return NULL;
-}
-
-static void array_json(struct stet_json *j, const struct stet_journal_value *v)
-{
-    stet_json_string(j, "dtype", v->text);
-    stet_json_array(j, "shape");
-    for (uint32_t i = 0; i < v->rank; i++)
-        stet_json_int(j, NULL, v->dims[i]);
-    stet_json_end_array(j);
-    stet_json_bool(j, "weak", v->weak);
-    if (v->place.len)
-        stet_json_string(j, "sharding", v->place);
-}
-
-static void payload_json(struct stet_json *j, const struct stet_journal_value *v)
-{
-    switch (v->kind) {
-    case STET_VALUE_NONE:
-        break;
-    case STET_VALUE_BOOL:
-        stet_json_bool(j, "value", v->number != 0);
-        break;
-    case STET_VALUE_INT:
-    case STET_VALUE_LENGTH:
-        stet_json_int(j, "value", v->number);
-        break;
-    case STET_VALUE_FLOAT:
-        stet_json_number(j, "value", v->real);
-        break;
-    case STET_VALUE_WORD:
-        stet_json_string(j, "value", v->text);
-        break;
-    case STET_VALUE_HIDDEN:
-        stet_json_uint(j, "hash", v->hash);
-        break;
-    case STET_VALUE_ARRAY:
-        array_json(j, v);
-        break;
-    case STET_VALUE_FUNCTION:
-        stet_json_string(j, "name", v->text);
-        stet_json_string(j, "file", v->file);
-        stet_json_uint(j, "line", v->line);
-        break;
-    case STET_VALUE_OBJECT:
-        break;
-    }
-}
-
-void stet_journal_values_json(struct stet_json *j, const char *name, struct stet_view bytes)
-{
-    struct stet_reader r;
-    struct stet_journal_value v;
-
-    stet_reader_init(&r, bytes, 0);
-    stet_json_array(j, name);
-    while (stet_journal_values_next(&r, &v)) {
-        stet_json_object(j, NULL);
-        stet_json_string(j, "path", v.path);
-        stet_json_cstr(j, "scope", stet_journal_value_scope_name(v.scope));
-        stet_json_uint(j, "frame", v.frame);
-        stet_json_cstr(j, "kind", stet_journal_value_kind_name(v.kind));
-        stet_json_string(j, "type", v.type);
-        payload_json(j, &v);
-        stet_json_end_object(j);
-    }
-    stet_json_end_array(j);
+        read_entry(r, out);
+    } while (stet_reader_ok(&r->in) &&
+             !stet_journal_value_kind_name(out->kind)); /* a text, or of a newer Stet */
+    return stet_reader_ok(&r->in);
 }

@@ -2,9 +2,11 @@
  * frames, as one sequence of bytes in the journal's `compile_values` record.
  *
  * The layer appends to a buffer of fixed size while it holds the interpreter's lock, so writing
- * never allocates and never fails: values that do not fit are counted. Readers walk the bytes with
- * stet_journal_values_next. The values never contain Python source or a repr made by Python
- * code. */
+ * never allocates and never fails: values that do not fit are counted. Paths share what they have
+ * in common with the path before them, and names of types, files and functions are written once.
+ * Readers walk the bytes with stet_journal_values_next, which also reads the form of older
+ * journals, in which each value has all of its texts. The values never contain Python source or a
+ * repr made by Python code. */
 #ifndef STET_JOURNAL_VALUES_RECORD_H
 #define STET_JOURNAL_VALUES_RECORD_H
 
@@ -32,7 +34,8 @@
     KIND(ARRAY, 7, "array")       /* dtype, shape, weak type, library */                           \
     KIND(FUNCTION, 8, "function") /* file, line and name of its definition, and its address */     \
     KIND(OBJECT, 9, "object")     /* only the name of its type, and its address */                 \
-    KIND(LENGTH, 10, "length")    /* how many items a container has that was not read to its end */
+    KIND(LENGTH, 10, "length") /* how many items a container has that was not read to its end */   \
+    KIND(CONTAINER, 11, "container") /* a tuple, list or dictionary, only its address */
 
 enum stet_journal_value_kind {
 #define KIND(id, number, name) STET_VALUE_##id = number,
@@ -47,7 +50,9 @@ enum stet_journal_value_kind {
     SCOPE(CLOSURE, 2, "closure")     /* a variable of an enclosing function */                     \
     SCOPE(ARGUMENT, 3, "argument")   /* of the framework's call: args[0], kwargs['train'] */       \
     SCOPE(CALLED, 4, "called")       /* the function that the call compiles, and its jit */        \
-    SCOPE(SUSPENDED, 5, "suspended") /* of a generator that waits to be continued */
+    SCOPE(SUSPENDED, 5, "suspended") /* of a generator that waits to be continued */               \
+    SCOPE(PASSED, 6, "passed")       /* what the user's line passed to a library's wrapper:        \
+                                      * args[0], kwargs['train'] */
 
 enum stet_journal_value_scope {
 #define SCOPE(id, number, name) STET_SCOPE_##id = number,
@@ -65,7 +70,7 @@ struct stet_journal_value {
     int64_t number;         /* BOOL, INT, LENGTH */
     double real;            /* FLOAT */
     uint64_t hash;          /* HIDDEN */
-    uint64_t address;       /* FUNCTION, OBJECT: distinguishes two objects of one kind */
+    uint64_t address;       /* FUNCTION, OBJECT, CONTAINER: distinguishes two objects of one kind */
     struct stet_view text;  /* WORD; FUNCTION: its name; ARRAY: its dtype */
     struct stet_view file;  /* FUNCTION */
     uint32_t line;          /* FUNCTION */
@@ -83,18 +88,44 @@ static inline void stet_journal_value_init(struct stet_journal_value *v,
     v->kind = kind;
 }
 
-/* A buffer to append to. Start with `used` and `dropped` zero. */
+#define STET_VALUES_TEXTS 255 /* texts that are written once */
+
+/* A buffer to append to. */
 struct stet_journal_values {
     uint32_t used, dropped;
+    /* Of the value before: */
+    enum stet_journal_value_scope scope;
+    uint32_t frame, length;
+    char path[STET_VALUES_PATH_MAX];
+    /* The texts so far, and their numbers + 1 by hash: */
+    uint32_t text_count;
+    struct {
+        uint16_t at, length;
+    } texts[STET_VALUES_TEXTS];
+    unsigned char slots[2 * (STET_VALUES_TEXTS + 1)];
     unsigned char bytes[STET_VALUES_SIZE];
 };
 
-/* Views are copied. A value that does not fit is counted in `dropped`. */
+/* Makes the buffer empty. */
+void stet_journal_values_init(struct stet_journal_values *v);
+/* Views are copied. A value that does not fit is counted in `dropped`; one whose path is longer
+ * than STET_VALUES_PATH_MAX never fits. */
 void stet_journal_values_add(struct stet_journal_values *v, const struct stet_journal_value *value);
 
-/* The next value; its views borrow from the reader's input. False at the end, or if the bytes are
- * damaged (check stet_reader_ok). */
-bool stet_journal_values_next(struct stet_reader *r, struct stet_journal_value *out);
+struct stet_journal_values_reader {
+    struct stet_reader in; /* check stet_reader_ok of it */
+    bool packed;           /* not in the form of older journals */
+    enum stet_journal_value_scope scope;
+    uint32_t frame, length;
+    char path[STET_VALUES_PATH_MAX];
+    uint32_t text_count;
+    struct stet_view texts[STET_VALUES_TEXTS];
+};
+
+void stet_journal_values_open(struct stet_journal_values_reader *r, struct stet_view bytes);
+/* The next value. Its path is valid until the next call; other views borrow from the bytes. False
+ * at the end, or if the bytes are damaged. */
+bool stet_journal_values_next(struct stet_journal_values_reader *r, struct stet_journal_value *out);
 
 /* The value as a person writes it: 0.05, 'eval', None, float32[4,3], int64 4. */
 void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_value *v);

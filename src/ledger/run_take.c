@@ -390,11 +390,12 @@ static void on_compile_values(struct stet_run_digest *d, struct stet_process_dig
                               const struct stet_rec_compile_values *r)
 {
     struct stet_compile_event *c = compile_of(p, r->index, r->load != 0);
+    struct stet_view values = r->packed.len ? r->packed : r->values;
 
-    if (!c || d->value_bytes + r->values.len > VALUES_MOST)
+    if (!c || d->value_bytes + values.len > VALUES_MOST)
         return;
-    c->values = keep(d, r->values);
-    d->value_bytes += r->values.len;
+    c->values = keep(d, values);
+    d->value_bytes += values.len;
 }
 
 enum { RESOURCE_EXHAUSTED = 8 }; /* of PJRT's error codes */

@@ -268,9 +268,11 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
         v.from |= PY_FROM_LOGGER;
         return v;
     case PY_GIVES_COPIES:
-        return v.from & PY_FROM_DEVICE ? stet_python_read_in(x, call, v, false) : v;
+        return stet_python_may_read(x, call, &v) ? stet_python_read_in(x, call, v, false) : v;
     case PY_GIVES_ITERATES:
-        return v.from & (PY_FROM_DEVICE | PY_FROM_READ) ? stet_python_read_in(x, call, v, true) : v;
+        return v.from & PY_FROM_READ || stet_python_may_read(x, call, &v)
+                   ? stet_python_read_in(x, call, v, true)
+                   : v;
     case PY_GIVES_REDUCES:
         return v.from & PY_FROM_READ && !(v.from & PY_FROM_DEVICE)
                    ? stet_python_read_in(x, call, v, true)
@@ -331,7 +333,7 @@ static struct stet_python_value method(struct stet_python_flow *x, stet_python_r
         return (struct stet_python_value){.from = PY_FROM_DEVICE};
     if (v.from & PY_FROM_DEVICE)
         return stet_python_either(v, shaped(x, call));
-    return v;
+    return x->copies ? stet_python_either(v, stet_python_flow_of_opaque(x, call)) : v;
 }
 
 /* A class: what its base is known to be, and a container of its arguments. */
@@ -409,8 +411,9 @@ struct stet_python_value stet_python_flow_of_returns(struct stet_python_flow *x,
     return v;
 }
 
-static struct stet_python_value project_call(struct stet_python_flow *x, stet_python_ref call,
-                                             const struct stet_python_callee *c)
+struct stet_python_value stet_python_flow_of_project(struct stet_python_flow *x,
+                                                     stet_python_ref call,
+                                                     const struct stet_python_callee *c)
 {
     struct stet_python_frame frame = {.module = c->module,
                                       .function = c->definition,
@@ -422,7 +425,7 @@ static struct stet_python_value project_call(struct stet_python_flow *x, stet_py
     if (stet_python_kind(&c->module->ast, c->definition) == PY_CLASS)
         return instance(x, call, c);
     if (stet_python_is_compiled(x, c))
-        return (struct stet_python_value){.from = PY_FROM_DEVICE};
+        return x->sized ? arguments(x, call) : (struct stet_python_value){.from = PY_FROM_DEVICE};
     for (const struct stet_python_frame *f = x->frame; f; f = f->caller)
         if (++deep > 12 || (f->function == c->definition && f->module == c->module))
             return nothing; /* recursion adds nothing new */
@@ -455,7 +458,7 @@ static struct stet_python_value value_call(struct stet_python_flow *x, stet_pyth
         return (struct stet_python_value){.from = PY_FROM_DEVICE | (f.from & PY_FROM_GRADIENT)};
     if (f.from & PY_FROM_LOGGER)
         return by_effect(x, call, PY_GIVES_SHOWS, arguments(x, call));
-    return unknown;
+    return stet_python_flow_of_opaque(x, call);
 }
 
 bool stet_python_variable(const struct stet_python_module *m, stet_python_ref text,
@@ -477,7 +480,10 @@ struct stet_python_value stet_python_flow_of_call(struct stet_python_flow *x, st
     struct stet_python_value v;
 
     if (c.definition)
-        return project_call(x, n, &c);
+        return stet_python_flow_of_project(x, n, &c);
+    if (x->copies && c.effect == PY_GIVES_SIZE) /* len(x), x.size() */
+        return stet_python_flow_of_size(x, c.object ? c.object
+                                                    : stet_python_argument(x->frame->module, n, 0));
     if (c.meaning == PY_MEANS_READS_VARIABLE && /* os.getenv("RANK") */
         stet_python_variable(x->frame->module, stet_python_argument(x->frame->module, n, 0), &v))
         return v;

@@ -154,6 +154,7 @@ enum stet_python_meaning {
     PY_MEANS_RECOMPILE_LIMIT,  /* how many programs torch.compile makes of one function */
     PY_MEANS_BARRIER,          /* waits for all processes, or for the device */
     PY_MEANS_SETS_OPTION,      /* sets the option of JAX that its first argument names */
+    PY_MEANS_HOLDS_OPTION,     /* an option of JAX is set for what runs inside it */
     PY_MEANS_SETS_CACHE,       /* sets the folder of a compilation cache */
     PY_MEANS_SETS_XLA_CACHE,   /* the same, of PyTorch/XLA */
     PY_MEANS_CHECKS_GRADIENTS, /* switches a check of every gradient on or off */
@@ -235,6 +236,8 @@ enum stet_python_role {
     PY_KTH = 512,            /* which element is taken */
     PY_ONLY_FIRST = 1024,    /* the later numbers are elements */
     PY_ONLY_KEYWORDS = 2048, /* those without a keyword are elements */
+    PY_ADDS = 4096,          /* the result is larger than its first argument */
+    PY_SIZED_MORE = PY_SIZED | PY_ADDS,
     PY_SIZED_BY_FIRST = PY_SIZED | PY_ONLY_FIRST,
     PY_SIZED_BY_KEYWORD = PY_SIZED | PY_ONLY_KEYWORDS,
 };

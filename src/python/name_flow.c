@@ -1,11 +1,12 @@
 /* Names: which bindings reach a use, and what flows into parameters and attributes. */
 #include "python/value_flow.h"
 
-enum { MOST_BINDINGS = 32, MOST_SITES = 8 };
+enum { MOST_SITES = 8 };
 
 struct stet_python_active {
     const struct stet_python_binding *binding;
     const struct stet_python_frame *frame;
+    bool sized;
     const struct stet_python_active *outer;
 };
 
@@ -75,11 +76,11 @@ static struct stet_python_value of_definition(struct stet_python_flow *x, stet_p
 struct stet_python_value stet_python_flow_of_binding(struct stet_python_flow *x,
                                                      const struct stet_python_binding *b)
 {
-    struct stet_python_active mine = {b, x->frame, x->active};
+    struct stet_python_active mine = {b, x->frame, x->sized, x->active};
     struct stet_python_value v = nothing;
 
     for (const struct stet_python_active *a = x->active; a; a = a->outer)
-        if (a->binding == b && a->frame == x->frame)
+        if (a->binding == b && a->frame == x->frame && a->sized == x->sized)
             return nothing; /* x = f(x): what it was before adds nothing new */
     x->active = &mine;
     switch ((enum stet_python_bind)b->how) {
@@ -101,6 +102,8 @@ struct stet_python_value stet_python_flow_of_binding(struct stet_python_flow *x,
         v.from = PY_FROM_FUNCTION;
         break;
     }
+    if (x->around && !x->sized)
+        v = stet_python_either(v, x->around(x, b->target));
     x->active = mine.outer;
     return v;
 }
@@ -158,6 +161,21 @@ static bool covers(const struct stet_python_module *m, const struct stet_python_
     return s && stet_python_is_inside(m, use, m->parents[s]);
 }
 
+static bool is_in(const struct stet_python_module *m, const struct stet_python_binding *b,
+                  stet_python_ref scope)
+{
+    return !b->attribute && b->scope == scope &&
+           !(b->how == PY_BIND_FUNCTION && stet_python_class_around(m, b->value));
+}
+
+static bool has_binding(const struct stet_python_module *m, uint32_t name, stet_python_ref scope)
+{
+    for (uint32_t i = name ? m->first_binding[name] : 0; i; i = m->bindings.items[i - 1].next)
+        if (is_in(m, &m->bindings.items[i - 1], scope))
+            return true;
+    return false;
+}
+
 static uint32_t bindings_in(const struct stet_python_module *m, uint32_t name,
                             stet_python_ref scope, const struct stet_python_binding **out)
 {
@@ -166,44 +184,58 @@ static uint32_t bindings_in(const struct stet_python_module *m, uint32_t name,
     for (uint32_t i = name ? m->first_binding[name] : 0; i; i = m->bindings.items[i - 1].next) {
         const struct stet_python_binding *b = &m->bindings.items[i - 1];
 
-        if (b->attribute || b->scope != scope ||
-            (b->how == PY_BIND_FUNCTION && stet_python_class_around(m, b->value)))
+        if (!is_in(m, b, scope))
             continue;
-        if (n == MOST_BINDINGS)
+        if (n == STET_PYTHON_REACHING)
             memmove(out, out + 1, --n * sizeof *out);
         out[n++] = b;
     }
     return n;
 }
 
-static struct stet_python_value reaching(struct stet_python_flow *x,
-                                         const struct stet_python_binding *const *list, uint32_t n,
-                                         stet_python_ref use, stet_python_ref scope)
+uint32_t stet_python_reaching(const struct stet_python_module *m, stet_python_ref use,
+                              stet_python_ref scope,
+                              const struct stet_python_binding *out[STET_PYTHON_REACHING],
+                              uint32_t *straight)
 {
-    const struct stet_python_module *m = x->frame->module;
+    const struct stet_python_binding *list[STET_PYTHON_REACHING];
+    uint32_t n = bindings_in(m, stet_python_name(&m->ast, use), scope, list), count = 0;
     bool here = stet_python_function_around(m, use) == scope;
     stet_python_ref loop = here ? outermost_loop(m, use) : 0;
-    struct stet_python_value v = nothing;
     bool covered = false;
-    uint32_t reached = 0;
 
+    *straight = 1;
     for (uint32_t i = n; i-- > 0;)
-        if (is_of_comprehension(m, list[i], use))
-            return stet_python_flow_of_binding(x, list[i]);
+        if (is_of_comprehension(m, list[i], use)) {
+            out[0] = list[i];
+            return 1;
+        }
     for (uint32_t i = n; i-- > 0 && !covered;) {
         if (here && !comes_before(m, list[i], use))
             continue;
-        v = stet_python_either(v, stet_python_flow_of_binding(x, list[i]));
-        v.from |= reached++ ? PY_FROM_TURNS : 0;
+        out[count++] = list[i];
         covered = here && covers(m, list[i], use);
         if (covered && loop && stet_python_is_inside(m, list[i]->target, loop))
-            return v;
+            loop = 0;
     }
+    *straight = count;
     for (uint32_t i = 0; here && loop && i < n; i++) /* the loop goes round */
-        if (!comes_before(m, list[i], use) && stet_python_is_inside(m, list[i]->target, loop)) {
-            v = stet_python_either(v, stet_python_flow_of_binding(x, list[i]));
-            v.from |= PY_FROM_TURNS;
-        }
+        if (!comes_before(m, list[i], use) && stet_python_is_inside(m, list[i]->target, loop))
+            out[count++] = list[i];
+    return count;
+}
+
+static struct stet_python_value reaching(struct stet_python_flow *x, stet_python_ref use,
+                                         stet_python_ref scope)
+{
+    const struct stet_python_binding *list[STET_PYTHON_REACHING];
+    uint32_t straight, n = stet_python_reaching(x->frame->module, use, scope, list, &straight);
+    struct stet_python_value v = nothing;
+
+    for (uint32_t i = 0; i < n; i++) {
+        v = stet_python_either(v, stet_python_flow_of_binding(x, list[i]));
+        v.from |= i || i >= straight ? PY_FROM_TURNS : 0;
+    }
     return v;
 }
 
@@ -233,20 +265,17 @@ bool stet_python_flow_of_import(struct stet_python_flow *x, struct stet_view tar
 struct stet_python_value stet_python_flow_of_name(struct stet_python_flow *x, stet_python_ref n)
 {
     const struct stet_python_module *m = x->frame->module;
-    const struct stet_python_binding *list[MOST_BINDINGS];
-    uint32_t name = stet_python_name(&m->ast, n), count, position;
+    uint32_t name = stet_python_name(&m->ast, n), position;
     stet_python_ref scope = stet_python_function_around(m, n);
 
     for (;; scope = stet_python_function_around(m, scope)) {
         stet_python_ref parameter = scope ? stet_python_parameter(m, scope, name, &position) : 0;
-        struct stet_python_value v = nothing;
+        bool bound = has_binding(m, name, scope);
+        struct stet_python_value v = bound ? reaching(x, n, scope) : nothing;
 
-        count = bindings_in(m, name, scope, list);
-        if (count)
-            v = reaching(x, list, count, n, scope);
         if (parameter)
             v = stet_python_either(v, stet_python_flow_of_parameter(x, scope, parameter, position));
-        if (count || parameter)
+        if (bound || parameter)
             return v;
         if (!scope)
             break;

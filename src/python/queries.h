@@ -44,9 +44,16 @@ bool stet_python_line_calls(struct stet_python_sources *s, struct stet_view file
                             unsigned roles);
 /* Does it read the size of an array: x.shape, len(x)? */
 bool stet_python_line_sizes(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+/* Does it give a name, a field or an item a value of its own: not by adding to it, and not by
+ * returning it or putting it into a container? */
+bool stet_python_line_assigns(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 /* Does it call a function or use an attribute of this name? */
 bool stet_python_line_names(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                             struct stet_view name);
+/* Does a call in the line pass the object that a path is in: `model` or `self.model` for
+ * "self.model.scale"? */
+bool stet_python_line_passes(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                             struct stet_view path);
 /* Returns the line that makes a jitted function each time this one runs: the line itself, one
  * before it in the same loop or function, or one of a function that made the callee. *from is its
  * file. 0 for none. */
@@ -59,28 +66,19 @@ uint32_t stet_python_conditional_line(struct stet_python_sources *s, struct stet
 
 /* ---- what depends on a line that read back ---- */
 
-/* Does a condition that decides whether line `use` runs depend on what line `read` of the same
- * function computes? A loop's condition counts when `loops`. *direct: the condition is in that
- * line. */
-bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view file, uint32_t use,
-                                 uint32_t read, bool loops, bool *direct);
 /* Returns the line of the first condition, of an if, elif, while or match of the same function,
  * that depends on what line `read` computes, or of the first `for` that iterates over it; 0 for
  * none. */
 uint32_t stet_python_decided_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t read);
-/* Does an argument that line `use` passes depend on it? */
+/* Does an argument that line `use` passes depend on what line `read` of the same function
+ * computes? */
 bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view file, uint32_t use,
                                 uint32_t read);
 /* Returns the line that last assigned `name` (or the attribute "x.name") before line `use` of the
  * same function; 0 when the statement there does not use it, or no line assigns it. */
 uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t use, struct stet_view name);
-/* Returns the line that made or chose the callee of line `use`, in the same function, at module
- * level, or in the function that line `use` calls for it; 0 when it is a function defined by `def`,
- * or no line does. *once: it was made at module level, so the same one is called every time. */
-uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file, uint32_t use,
-                                 bool *once);
 
 /* ---- the line that decided a value ---- */
 
@@ -139,6 +137,7 @@ enum stet_python_held {
     PY_HELD_FIELD,    /* a field, of an object that is not known */
     PY_HELD_LINE,     /* what a line assigns, takes or passes */
     PY_HELD_CALL,     /* an argument of the call that waits, whichever */
+    PY_HELD_PASSED,   /* an argument of it: "args[1].rate", "kwargs['plan'].rate" */
     PY_HELD_CALLEE,   /* the function that it calls */
 };
 
@@ -154,6 +153,7 @@ struct stet_python_followed {
     bool numbers; /* it changed from one number to another */
     double from, to;
     bool presence;  /* it came or went */
+    bool made;      /* it is another object of the same kind: the call that makes it */
     bool resumed;   /* the called function's code begins in the middle of it */
     bool elsewhere; /* another line called it before */
 };
@@ -164,12 +164,30 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                            const struct stet_python_stack *stack,
                                            const struct stet_python_followed *what);
 
+/* The line that jitted the function which the waiting call runs: the call of jit, or the decorator.
+ * `caller`: if a function of the project does that, the line that called it. `file` and `line` are
+ * of the jitted function's code; empty when not known. Line 0 when it is not found; sure if no
+ * other line may have jitted it. */
+struct stet_python_made stet_python_jitted(struct stet_python_sources *s,
+                                           const struct stet_python_stack *stack,
+                                           struct stet_view file, uint32_t line, bool caller);
+
 /* The line that turns gradients on or off around a line that waits. */
 struct stet_python_made stet_python_gradient_mode(struct stet_python_sources *s,
                                                   const struct stet_python_stack *stack);
 /* The line that puts a module into training or evaluation before it; `to`: "True", "False" or
  * empty. */
 struct stet_python_made stet_python_training(struct stet_python_sources *s,
+                                             const struct stet_python_stack *stack,
+                                             struct stet_view to);
+/* The line that sets an option of JAX: a `with` around a line that waits (then it is sure), or the
+ * only line that does so in a function or a loop. */
+struct stet_python_made stet_python_sets_option(struct stet_python_sources *s,
+                                                const struct stet_python_stack *stack);
+/* The line that switches a model to training or evaluation (`to`), of whatever model: in the loop
+ * around a line that waits (then it is sure), otherwise in any function. What runs once before that
+ * loop switches nothing in it. */
+struct stet_python_made stet_python_switches(struct stet_python_sources *s,
                                              const struct stet_python_stack *stack,
                                              struct stet_view to);
 /* The line that turns the gradients of parameters on or off, of whatever model. */
@@ -190,6 +208,31 @@ bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file,
                            struct stet_view near, uint32_t line_near,
                            struct stet_python_watched *out);
 
+/* What something depends on that was read back. */
+struct stet_python_rested {
+    struct stet_view file; /* of the lines that read it */
+    uint32_t line, last;
+    /* The line that makes a number of what was read, or selects with it; the same line if none
+     * does. */
+    struct stet_python_made made;
+    bool selected; /* a size is the number of elements that a mask selects */
+    bool direct;   /* the condition itself reads */
+};
+
+/* Does an argument of the waiting call depend on a line that was observed to read back? The value
+ * of an array counts for its size only where it becomes a number that arrays are made or cut with,
+ * or a mask. `what` is an argument, or PY_HELD_CALL for any. */
+bool stet_python_argument_rests(struct stet_python_sources *s,
+                                const struct stet_python_stack *stack,
+                                const struct stet_python_followed *what,
+                                const struct stet_python_copies *copies,
+                                struct stet_python_rested *out);
+/* The same for the conditions that decide whether the lines that wait run. A loop's condition
+ * counts when `loops`. */
+bool stet_python_waiting_rests(struct stet_python_sources *s, const struct stet_python_stack *stack,
+                               const struct stet_python_copies *copies, bool loops,
+                               struct stet_python_rested *out);
+
 /* ---- functions ---- */
 
 /* Does another statement than that of the line call the function? */
@@ -206,6 +249,15 @@ struct stet_view stet_python_static_used(struct stet_python_sources *s, struct s
 /* Is the line part of an optimizer: of a library's, of a class that derives from one, or of a
  * function that takes gradients? */
 bool stet_python_is_optimizer(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+/* The line, in the files that were read, that makes an optimizer of a library with a number which
+ * may be another one each time; line 0 for none. Of several, one that does not run first. Sure if
+ * no other line does. */
+struct stet_python_made stet_python_makes_optimizer(struct stet_python_sources *s);
+
+/* The only line, in the files that were read, that adds a number to a field of a model of JAX: a
+ * class that derives from a library's, or one that such a class derives from. Line 0 for none and
+ * for several. */
+struct stet_python_made stet_python_counts_in_model(struct stet_python_sources *s);
 
 /* The role of a name in the function whose code begins at a line (decorators come first). *value is
  * the text of a default. */

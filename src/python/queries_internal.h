@@ -54,6 +54,8 @@ const struct stet_python_array *stet_python_array_call(struct stet_python_flow *
 stet_python_ref stet_python_find_function(const struct stet_python_module *m, struct stet_view name,
                                           uint32_t line);
 
+/* The name of the function around a node, as Python writes it. */
+struct stet_view stet_python_function_name(const struct stet_python_module *m, stet_python_ref n);
 /* The function whose code begins at a line: decorators come first. 0 for none. */
 stet_python_ref stet_python_function_at(const struct stet_python_module *m, uint32_t line);
 

@@ -370,62 +370,12 @@ struct stet_view stet_python_traced_parameter(struct stet_python_sources *s, str
                : (struct stet_view){0};
 }
 
-/* ---- optimizers ---- */
-
-/* ".../site-packages/torch/optim/adam.py" is torch.optim.adam. */
-static bool is_of_library(struct stet_view path)
+struct stet_view stet_python_function_name(const struct stet_python_module *m, stet_python_ref n)
 {
-    char dotted[512];
-    size_t n = path.len < sizeof dotted ? path.len : 0;
+    stet_python_ref function = stet_python_function_around(m, n);
+    stet_python_ref name = function ? stet_python_field(&m->ast, function, PY_FIELD_NAME) : 0;
 
-    for (size_t i = 0; i < n; i++)
-        dotted[i] = path.ptr[i] == '/' ? '.' : path.ptr[i];
-    for (size_t i = 0; i + 1 < n; i++)
-        if (dotted[i] == '.' && path.ptr[i] == '/' &&
-            stet_python_library(stet_view_of(dotted + i + 1, n - i - 1)) == PY_GIVES_OPTIMIZER)
-            return true;
-    return false;
-}
-
-static bool derives_from_optimizer(const struct stet_python_module *m, stet_python_ref class_node)
-{
-    const struct stet_python_ast *a = &m->ast;
-    stet_python_ref bases =
-        class_node ? stet_python_field(a, class_node, PY_FIELD_SUPERCLASSES) : 0;
-    char room[160];
-    bool imported;
-
-    for (stet_python_ref b = bases ? stet_python_child(a, bases) : 0; b;
-         b = stet_python_next(a, b)) {
-        struct stet_view dotted = stet_python_dotted(m, b, room, &imported);
-
-        if (imported && stet_python_library(dotted) == PY_GIVES_OPTIMIZER)
-            return true;
-    }
-    return false;
-}
-
-bool stet_python_is_optimizer(struct stet_python_sources *s, struct stet_view file, uint32_t line)
-{
-    struct stet_python_question q;
-    const struct stet_python_module *m;
-    stet_python_ref n, list;
-    uint32_t position = 0;
-
-    if (is_of_library(file))
-        return true;
-    m = stet_python_open(s, file);
-    n = m ? stet_python_statement_at(m, line) : 0;
-    n = n ? stet_python_function_around(m, n) : 0;
-    if (!n)
-        return false;
-    if (derives_from_optimizer(m, stet_python_class_around(m, n)))
-        return true;
-    list = stet_python_field(&m->ast, n, PY_FIELD_PARAMETERS);
-    for (stet_python_ref c = list ? stet_python_child(&m->ast, list) : 0; c;
-         c = stet_python_next(&m->ast, c), position++)
-        if (stet_python_flow_of_parameter(stet_python_ask(&q, s, m), n, c, position).from &
-            PY_FROM_GRADIENT)
-            return true;
-    return false;
+    return name       ? stet_python_text(&m->ast, name)
+           : function ? STET_VIEW("<lambda>")
+                      : STET_VIEW("<module>");
 }

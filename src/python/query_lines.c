@@ -439,6 +439,25 @@ bool stet_python_line_sizes(struct stet_python_sources *s, struct stet_view file
     return stet_python_line_calls(s, file, line, PY_SELECTS | PY_FINDS);
 }
 
+bool stet_python_line_assigns(struct stet_python_sources *s, struct stet_view file, uint32_t line)
+{
+    stet_python_ref statement, n = 0;
+    const struct stet_python_module *m = open_at(s, file, line, &statement);
+
+    while (m && stet_python_own_next(m, statement, &n))
+        switch (stet_python_kind(&m->ast, n)) {
+        case PY_FOR:
+        case PY_WITH:
+        case PY_ASSIGNMENT:
+        case PY_NAMED_EXPRESSION:
+        case PY_DEFAULT_PARAMETER:
+            return true;
+        default:
+            break;
+        }
+    return false;
+}
+
 bool stet_python_line_names(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                             struct stet_view name)
 {

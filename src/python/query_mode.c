@@ -1,4 +1,4 @@
-/* Finds the line that sets a mode of torch for a call: gradients, training. */
+/* Finds the line that sets a mode for a call: gradients, training, an option of JAX. */
 #include "base/path.h"
 #include "python/trail.h"
 
@@ -9,13 +9,8 @@ static const made none;
 static made made_at(const struct stet_python_module *m, stet_python_ref n, bool sure)
 {
     stet_python_ref statement = stet_python_statement_of(m, n);
-    stet_python_ref function = stet_python_function_around(m, n);
-    stet_python_ref name = function ? stet_python_field(&m->ast, function, PY_FIELD_NAME) : 0;
 
-    return (made){stet_view_str(m->path),
-                  name       ? stet_python_text(&m->ast, name)
-                  : function ? STET_VIEW("<lambda>")
-                             : STET_VIEW("<module>"),
+    return (made){stet_view_str(m->path), stet_python_function_name(m, n),
                   stet_python_line(m, statement ? statement : n), sure};
 }
 
@@ -220,6 +215,138 @@ made stet_python_training(struct stet_python_sources *s, const struct stet_pytho
             return made_at(m, near, true);
     }
     return count == 1 ? made_at(of, only, false) : none;
+}
+
+/* Does a line run once, before the loop in which a frame waits? */
+static bool runs_before(const struct stet_python_module *m, stet_python_ref n,
+                        const struct stet_python_module *where, stet_python_ref waiting)
+{
+    stet_python_ref loop = stet_python_loop_around(where, waiting);
+
+    return m == where && loop && !stet_python_is_inside(m, n, loop) &&
+           stet_python_function_around(m, n) == stet_python_function_around(where, waiting);
+}
+
+static bool is_before_any(struct stet_python_sources *s, const struct stet_python_stack *stack,
+                          const struct stet_python_module *m, stet_python_ref n)
+{
+    for (size_t i = 0; i < stack->waits; i++) {
+        const struct stet_python_module *where;
+        stet_python_ref waiting = waits(s, stack, i, &where);
+
+        if (waiting && runs_before(m, n, where, waiting))
+            return true;
+    }
+    return false;
+}
+
+/* Is it in the loop in which a frame waits, in the same function? */
+static bool is_in_loop(struct stet_python_sources *s, const struct stet_python_stack *stack,
+                       const struct stet_python_module *m, stet_python_ref n)
+{
+    for (size_t i = 0; i < stack->waits; i++) {
+        const struct stet_python_module *where;
+        stet_python_ref waiting = waits(s, stack, i, &where);
+        stet_python_ref loop = waiting ? stet_python_loop_around(where, waiting) : 0;
+
+        if (loop && m == where && stet_python_is_inside(m, n, loop))
+            return true;
+    }
+    return false;
+}
+
+/* The files that wait, and those that they import. */
+static void open_all(struct stet_python_sources *s, const struct stet_python_stack *stack)
+{
+    for (size_t i = 0; i < stack->waits; i++)
+        stet_python_open(s, stack->frames[i].file);
+    stet_python_open_imports(s);
+}
+
+/* Is it the project's own file? */
+static bool is_own(const struct stet_python_module *m)
+{
+    return m->parsed && !stet_path_is_installed(stet_view_str(m->path));
+}
+
+made stet_python_switches(struct stet_python_sources *s, const struct stet_python_stack *stack,
+                          struct stet_view to)
+{
+    int wanted = stet_view_is(to, "True") ? 1 : stet_view_is(to, "False") ? 0 : -1;
+    made found = none;
+
+    open_all(s, stack);
+    for (uint32_t k = 0; k < s->count; k++) {
+        const struct stet_python_module *m = s->modules[k];
+
+        for (size_t i = 0; is_own(m) && i < m->calls.count; i++) {
+            stet_python_ref n = m->calls.items[i];
+            struct stet_python_question q;
+            int mode = training_of(stet_python_ask(&q, s, m), n);
+
+            if (mode < 0 || (mode != 2 && wanted >= 0 && mode != wanted) ||
+                is_before_any(s, stack, m, n))
+                continue;
+            if (is_in_loop(s, stack, m, n))
+                return made_at(m, n, true);
+            found = found.line ? found : made_at(m, n, false);
+        }
+    }
+    return found;
+}
+
+/* ---- options ---- */
+
+static bool sets_option(const struct stet_python_module *m, stet_python_ref call)
+{
+    enum stet_python_meaning means =
+        stet_python_meaning(m, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION));
+
+    return means == PY_MEANS_SETS_OPTION || means == PY_MEANS_HOLDS_OPTION;
+}
+
+/* The `with` around a statement, in its function, that sets one. */
+static stet_python_ref option_around(const struct stet_python_module *m, stet_python_ref statement)
+{
+    for (stet_python_ref n = statement; n && stet_python_kind(&m->ast, n) != PY_FUNCTION;
+         n = stet_python_statement_of(m, m->parents[n])) {
+        stet_python_ref c = 0;
+
+        while (stet_python_kind(&m->ast, n) == PY_WITH && stet_python_own_next(m, n, &c))
+            if (stet_python_kind(&m->ast, c) == PY_CALL && sets_option(m, c))
+                return n;
+    }
+    return 0;
+}
+
+made stet_python_sets_option(struct stet_python_sources *s, const struct stet_python_stack *stack)
+{
+    made found = none;
+
+    for (size_t i = 0; i < stack->waits; i++) {
+        const struct stet_python_module *m;
+        stet_python_ref statement = waits(s, stack, i, &m);
+        stet_python_ref with = statement ? option_around(m, statement) : 0;
+
+        if (with)
+            return made_at(m, with, true);
+    }
+    open_all(s, stack);
+    for (uint32_t k = 0; k < s->count; k++) {
+        const struct stet_python_module *m = s->modules[k];
+
+        for (size_t i = 0; is_own(m) && i < m->calls.count; i++) {
+            stet_python_ref n = m->calls.items[i];
+
+            if (!sets_option(m, n) || is_before_any(s, stack, m, n) ||
+                (!stet_python_function_around(m, n) && !stet_python_loop_around(m, n)))
+                continue;
+            if (found.line)
+                return none;
+            found = made_at(m, n, false);
+        }
+    }
+    return found;
 }
 
 /* ---- marks ---- */

@@ -8,7 +8,6 @@ enum { NAMES_MOST = 64, PASSES = 2 };
 struct rest {
     const struct stet_python_module *m;
     stet_python_ref use, read, function;
-    bool direct;
     struct name {
         uint32_t number;
         bool attribute;
@@ -59,10 +58,7 @@ static bool decides(const struct stet_python_conditions *c, stet_python_ref stat
     struct rest *r = c->context;
     stet_python_ref test = stet_python_condition_of(r->m, statement);
 
-    if (!test)
-        return false;
-    r->direct = statement == r->read;
-    return r->direct || holds(r, test);
+    return test && (statement == r->read || holds(r, test));
 }
 
 /* A value assigned under such a condition depends on it too. */
@@ -91,41 +87,6 @@ static void follow(struct rest *r)
                 add_name(r, b);
         }
     }
-}
-
-/* "a if condition else b", "condition and a". */
-static bool decides_inside(struct rest *r, bool loops)
-{
-    stet_python_ref n = 0;
-
-    if (r->use == r->read && loops) /* it may read what the call returned */
-        return false;
-    while (stet_python_own_next(r->m, r->use, &n)) {
-        enum stet_python_kind k = stet_python_kind(&r->m->ast, n);
-
-        if ((k == PY_CONDITIONAL || k == PY_BOOLEAN) && (r->use == r->read || holds(r, n))) {
-            r->direct = r->use == r->read;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view file, uint32_t use,
-                                 uint32_t read, bool loops, bool *direct)
-{
-    struct rest r;
-    struct stet_python_conditions c = {.loops = loops, .rests = decides, .context = &r};
-    bool found;
-
-    if (!begin(&r, s, file, use, read))
-        return false;
-    c.module = r.m;
-    follow(&r);
-    r.direct = false;
-    found = decides_inside(&r, loops) || stet_python_conditions_around(&c, r.use);
-    *direct = r.direct;
-    return found;
 }
 
 /* What decides how often or whether the body of a statement runs; 0 for other statements. */
@@ -250,78 +211,4 @@ uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_vie
         return 0;
     return bound_by_use(&r, &r.names[0]) ? stet_python_line(r.m, r.use)
                                          : bound_before(&r, &r.names[0], r.function);
-}
-
-/* Returns the name that an expression begins with: `step` of step.lower(x).compile. */
-static stet_python_ref head_of(const struct stet_python_module *m, stet_python_ref n)
-{
-    while (n && stet_python_kind(&m->ast, n) != PY_IDENTIFIER)
-        n = stet_python_child(&m->ast, n);
-    return n;
-}
-
-/* Returns the line in which a function of the project returns what a call of it gives: the only
- * `return`, otherwise 0. */
-static uint32_t returned_line(struct stet_python_sources *s, const struct stet_python_module *m,
-                              stet_python_ref call)
-{
-    struct stet_python_question q;
-    struct stet_python_callee made = stet_python_resolve(stet_python_ask(&q, s, m), call);
-    uint32_t line = 0;
-
-    if (!made.definition || made.module != m)
-        return 0;
-    for (stet_python_ref n = made.definition + 1;
-         n < m->ast.count && m->ast.nodes[n].start < m->ast.nodes[made.definition].end; n++) {
-        if (stet_python_kind(&m->ast, n) != PY_RETURN ||
-            stet_python_function_around(m, n) != made.definition)
-            continue;
-        if (line)
-            return 0;
-        line = stet_python_line(m, n);
-    }
-    return line;
-}
-
-/* Does a call only take what the call in question gives: rows.append(float(step(x)))? */
-static bool keeps_result(const struct stet_python_module *m, stet_python_ref call)
-{
-    char room[160];
-
-    switch (stet_python_call_meaning(m, call)) {
-    case PY_MEANS_ADDS_ITEM:
-    case PY_MEANS_INSERTS_ITEM:
-    case PY_MEANS_ADDS_ITEMS:
-        return true;
-    default:
-        return stet_view_starts(
-            stet_python_full_name(m, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION), room),
-            "builtins.");
-    }
-}
-
-uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file, uint32_t use,
-                                 bool *once)
-{
-    stet_python_ref n = 0, head = 0, callee = 0;
-    struct name name = {0};
-    struct rest r;
-    uint32_t line;
-
-    *once = false;
-    if (!begin(&r, s, file, use, use))
-        return 0;
-    while (!head && stet_python_own_next(r.m, r.use, &n))
-        if (stet_python_kind(&r.m->ast, n) == PY_CALL && !keeps_result(r.m, n)) {
-            callee = stet_python_field(&r.m->ast, n, PY_FIELD_FUNCTION);
-            head = head_of(r.m, callee);
-        }
-    if (!head)
-        return 0;
-    name.number = r.m->ast.nodes[head].child;
-    line = bound_before(&r, &name, r.function);
-    if (line || stet_python_kind(&r.m->ast, callee) == PY_CALL)
-        return line ? line : returned_line(s, r.m, callee);
-    *once = r.function != 0;
-    return r.function ? bound_before(&r, &name, 0) : 0;
 }

@@ -393,15 +393,33 @@ static verdict line(struct stet_python_trail *t, const struct stet_python_follow
     return v.how >= PY_COUNTS ? v : stet_python_verdict_at(t, statement, PY_MAY_VARY);
 }
 
+/* The only call of a statement. */
+static stet_python_ref only_call(const struct stet_python_module *m, stet_python_ref statement)
+{
+    stet_python_ref n = 0, call = 0;
+
+    while (stet_python_own_next(m, statement, &n)) {
+        if (stet_python_kind(&m->ast, n) != PY_CALL)
+            continue;
+        if (call)
+            return 0;
+        call = n;
+    }
+    return call;
+}
+
 /* The call that waits in the innermost frame. */
 static stet_python_ref waiting_call(struct stet_python_trail *t,
                                     const struct stet_python_followed *what)
 {
     const struct stet_python_module *m;
-    stet_python_ref function = function_of(t->x->sources, what, &m), statement;
+    stet_python_ref function = function_of(t->x->sources, what, &m), statement, call;
     bool bound;
 
-    return enter(t, 0, &statement) ? call_of(t, statement, m, function, &bound) : 0;
+    if (!enter(t, 0, &statement))
+        return 0;
+    call = call_of(t, statement, m, function, &bound);
+    return call ? call : only_call(t->first.module, statement);
 }
 
 /* A library's function around the called one took the arguments apart: the one that differs. */
@@ -426,6 +444,24 @@ static verdict call_arguments(struct stet_python_trail *t, const struct stet_pyt
             v = stet_python_verdict_join(t, call, v,
                                          stet_python_trail_of(t, stet_python_argument_value(m, c)));
     return v.how >= PY_COUNTS ? v : stays;
+}
+
+/* One argument of the call that waits, by its place or keyword. */
+static verdict passed(struct stet_python_trail *t, const struct stet_python_followed *what)
+{
+    stet_python_ref call = waiting_call(t, what), given = 0;
+    const struct stet_python_module *m = t->first.module;
+    const struct stet_python_part *head;
+
+    begin_path(t, what->path);
+    if (!call || !t->parts)
+        return stays;
+    head = &t->path[--t->parts];
+    if (head->how == PY_AT_KEY)
+        given = stet_python_keyword(m, call, head->name);
+    else if (head->index >= 0)
+        given = stet_python_argument(m, call, (uint32_t)head->index);
+    return given ? stet_python_trail_of(t, given) : stays;
 }
 
 /* Which function a call runs: `steps[kind](x)`. */
@@ -456,8 +492,11 @@ static bool is_listed(const struct stet_python_trail *t, const verdict *v)
            !stet_python_function_around(v->module, v->at);
 }
 
-static struct stet_python_made answer(const struct stet_python_trail *t, const verdict *v)
+static struct stet_python_made answer(const struct stet_python_trail *t, const verdict *found)
 {
+    bool sure = found->how >= PY_COUNTS && found->at && !is_listed(t, found) && !found->one_of &&
+                (found->exact || (!found->guessed && !found->open));
+    verdict settled = stet_python_way_settle(t, *found, sure), *v = &settled;
     stet_python_ref function, name;
 
     if (v->how == PY_STAYS || !v->at)
@@ -468,9 +507,7 @@ static struct stet_python_made answer(const struct stet_python_trail *t, const v
                                      name       ? stet_python_text(&v->module->ast, name)
                                      : function ? STET_VIEW("<lambda>")
                                                 : STET_VIEW("<module>"),
-                                     v->line,
-                                     v->how >= PY_COUNTS && !is_listed(t, v) && !v->one_of &&
-                                         (v->exact || (!v->guessed && !v->open))};
+                                     v->line, sure};
 }
 
 /* All that assigns a field of this name. */
@@ -498,10 +535,17 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                   .from = what->from,
                                   .to = what->to,
                                   .elsewhere = what->elsewhere,
-                                  .presence = what->presence};
+                                  .presence = what->presence,
+                                  .made = what->made,
+                                  .ways = &s->ways};
     const struct stet_python_module *m;
     verdict v = stays;
 
+    s->ways.stops.count = s->ways.now = 0;
+    for (size_t i = 0; i < t.stack->count; i++)
+        if (!stet_path_is_installed(t.stack->frames[i].file))
+            stet_python_open(s, t.stack->frames[i].file);
+    stet_python_open_imports(s);
     switch (what->held) {
     case PY_HELD_ARGUMENT:
         v = what->resumed ? resumed(&t, what) : argument(&t, what);
@@ -520,6 +564,9 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
         break;
     case PY_HELD_CALL:
         v = call_arguments(&t, what);
+        break;
+    case PY_HELD_PASSED:
+        v = passed(&t, what);
         break;
     case PY_HELD_CALLEE:
         v = callee(&t, what);

@@ -1,6 +1,8 @@
 /* Finds files by path, and the imports beside them. */
 #include "python/sources.h"
 
+#include "base/path.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -23,6 +25,7 @@ void stet_python_sources_release(struct stet_python_sources *s)
     STET_VEC_RELEASE(&s->reads);
     stet_map_release(&s->made_answers);
     STET_VEC_RELEASE(&s->made);
+    STET_VEC_RELEASE(&s->ways.stops);
     stet_python_parser_free(s->parser);
     *s = (struct stet_python_sources){0};
 }
@@ -204,4 +207,20 @@ const struct stet_python_module *stet_python_import(struct stet_python_sources *
     if (!m)
         stet_map_put(&s->absent, key, 0);
     return m;
+}
+
+void stet_python_open_imports(struct stet_python_sources *s)
+{
+    for (; s->imported < s->count; s->imported++) {
+        const struct stet_python_module *m = s->modules[s->imported];
+        struct stet_view rest;
+
+        if (!m->parsed || stet_path_is_installed(stet_view_str(m->path)))
+            continue;
+        for (uint32_t i = 1; i < m->ast.names.count; i++)
+            if (m->imports[i].len)
+                stet_python_import(s, m, m->imports[i], &rest);
+        for (size_t i = 0; i < m->stars.count; i++)
+            stet_python_import(s, m, m->stars.items[i], &rest);
+    }
 }

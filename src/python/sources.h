@@ -17,6 +17,13 @@ struct stet_python_read {
     bool sure; /* the value that was read is known to be on the device */
 };
 
+/* The lines that were observed to copy something to the host. */
+struct stet_python_copies {
+    /* Did one of these lines, or with `calls` something that it calls? */
+    bool (*read)(void *context, struct stet_view file, uint32_t first, uint32_t last, bool calls);
+    void *context;
+};
+
 /* A line of a file, and the function around it; 0 for none. */
 struct stet_python_made {
     struct stet_view file, function;
@@ -24,10 +31,26 @@ struct stet_python_made {
     bool sure; /* every step on the way was the only one that was possible */
 };
 
+/* A statement that the trail of a value passes, and where the trail came from. */
+struct stet_python_stop {
+    const struct stet_python_module *module;
+    uint32_t statement, line;
+    uint32_t from;   /* a place, + 1; 0 for none */
+    unsigned aspect; /* enum stet_python_aspect */
+    unsigned does;   /* PY_WAY_… */
+};
+
+/* The statements that the last question passed. */
+struct stet_python_ways {
+    STET_VEC(struct stet_python_stop) stops;
+    uint32_t now; /* the place where the trail is, + 1 */
+};
+
 struct stet_python_sources {
     struct stet_python_module *modules[STET_PYTHON_FILES];
     uint32_t count;
-    size_t bytes; /* of text, in all files */
+    uint32_t imported; /* the imports of so many of them were opened */
+    size_t bytes;      /* of text, in all files */
     struct stet_map by_path;
     struct stet_map absent; /* folder and import of which no file was found */
     struct stet_python_parser *parser;
@@ -39,6 +62,7 @@ struct stet_python_sources {
     /* The same of lines that make a value: question -> place in `made`. */
     struct stet_map made_answers;
     STET_VEC(struct stet_python_made) made;
+    struct stet_python_ways ways;
 };
 
 /* A zeroed struct is ready for use. */
@@ -49,6 +73,9 @@ const struct stet_python_module *stet_python_open(struct stet_python_sources *s,
 /* A line of a file, trimmed; empty when there is none. Does not parse the file. */
 struct stet_view stet_python_line_text(struct stet_python_sources *s, struct stet_view path,
                                        uint32_t line);
+/* Opens what the files that were read import, and what those import. Questions about all files of
+ * the project then have the same answer whatever was asked before. */
+void stet_python_open_imports(struct stet_python_sources *s);
 /* Makes a module of one line of source, for a file that is not available. Valid until the next
  * snippet. */
 const struct stet_python_module *stet_python_snippet(struct stet_python_sources *s,

@@ -15,8 +15,11 @@ verdict stet_python_verdict_at(const struct stet_python_trail *t, stet_python_re
     const struct stet_python_module *m = t->x->frame->module;
     stet_python_ref statement = stet_python_statement_of(m, n);
 
-    return (verdict){
-        .how = how, .module = m, .at = statement ? statement : n, .line = stet_python_line(m, n)};
+    return (verdict){.how = how,
+                     .module = m,
+                     .at = statement ? statement : n,
+                     .line = stet_python_line(m, n),
+                     .way = stet_python_way_to(t, n)};
 }
 
 static bool is_same_place(const verdict *a, const verdict *b)
@@ -76,8 +79,10 @@ verdict stet_python_verdict_used(const struct stet_python_trail *t, stet_python_
 
     if (computed) {
         bool exact = v.exact, itself = v.itself, open = v.open, data = v.data;
+        uint32_t way = v.way;
 
         v = stet_python_verdict_at(t, n, PY_VARIES);
+        v.way = way ? way : v.way;
         v.counted = !data;
         v.data = data;
         v.exact = exact;
@@ -209,6 +214,12 @@ static verdict filled(struct stet_python_trail *t, stet_python_ref n, stet_pytho
  */
 static verdict computed(struct stet_python_trail *t, stet_python_ref n, verdict v)
 {
+    if (v.itself && v.how < PY_COUNTS &&
+        t->aspect == PY_OF_VALUE) { /* another number than before */
+        v = stet_python_verdict_at(t, n, PY_VARIES);
+        v.itself = true;
+    }
+    stet_python_way_mark(t, n, v, PY_WAY_COMPUTES);
     if (!v.listed || v.how != PY_VARIES || t->aspect != PY_OF_VALUE)
         return stet_python_verdict_used(t, n, v);
     v = stet_python_verdict_at(t, n, PY_VARIES);
@@ -325,6 +336,7 @@ static verdict container(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_ast *a = &t->x->frame->module->ast;
     struct stet_python_part *head = stet_python_trail_head(t);
+    verdict v;
 
     if (stet_python_kind(a, n) == PY_DICTIONARY)
         return dictionary(t, n);
@@ -332,7 +344,8 @@ static verdict container(struct stet_python_trail *t, stet_python_ref n)
         return item_of(t, n);
     if (t->aspect == PY_OF_SIZE)
         return splats(t, n);
-    return stet_python_verdict_used(t, n, children(t, n));
+    v = children(t, n);
+    return v.how == PY_COUNTS && v.at ? v : stet_python_verdict_used(t, n, v);
 }
 
 /* How many items [f(k) for k in rows if k > 3] has. */
@@ -394,7 +407,7 @@ static verdict comprehension(struct stet_python_trail *t, stet_python_ref n)
         return v;
     kept = *head;
     t->parts--;
-    t->items = kept.how == PY_AT_EACH && !t->still;
+    t->items = (before || kept.how == PY_AT_EACH) && !t->still;
     v = stet_python_trail_of(t, body);
     t->items = before;
     t->path[t->parts++] = kept;
@@ -408,8 +421,9 @@ static verdict conditional(struct stet_python_trail *t, stet_python_ref n)
     stet_python_ref no = test ? stet_python_next(a, test) : 0;
     verdict decides = stet_python_trail_test(t, test), v;
 
-    if (decides.how >= PY_COUNTS)
-        return stet_python_verdict_at(t, n, PY_VARIES);
+    if (decides.how >= PY_COUNTS ||
+        (decides.how && (t->aspect == PY_OF_RANK || t->aspect == PY_OF_TYPE)))
+        return stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES), PY_WAY_CHOOSES);
     v = stet_python_verdict_join(t, n, stet_python_trail_of(t, yes), stet_python_trail_of(t, no));
     if (v.how != PY_STAYS || !decides.how)
         return v;
@@ -476,12 +490,15 @@ static verdict of_kind(struct stet_python_trail *t, stet_python_ref n)
     case PY_TYPE:
         return stays;
     default:
-        return stet_python_verdict_used(t, n, children(t, n));
+        return stet_python_verdict_used(
+            t, n, stet_python_way_mark(t, n, children(t, n), PY_WAY_COMPUTES));
     }
 }
 
 verdict stet_python_trail_of(struct stet_python_trail *t, stet_python_ref n)
 {
+    struct stet_python_ways *ways = t->ways;
+    uint32_t came;
     verdict v;
 
     if (!n)
@@ -489,7 +506,12 @@ verdict stet_python_trail_of(struct stet_python_trail *t, stet_python_ref n)
     if (++t->steps > MOST_STEPS || t->depth >= MOST_DEPTH)
         return (verdict){.how = PY_MAY_VARY};
     t->depth++;
+    came = ways ? ways->now : 0;
+    if (ways)
+        ways->now = stet_python_way_to(t, n);
     v = of_kind(t, n);
+    if (ways)
+        ways->now = came;
     t->depth--;
     if (t->once && v.how == PY_MAY_VARY)
         v = stays;

@@ -37,6 +37,7 @@ struct stet_python_verdict {
     bool grows;         /* a container that gets more items */
     bool listed;        /* an item of a container whose items the source lists */
     bool absent;        /* it gives None, where one asks whether there is something */
+    uint32_t way;       /* its place among those of the trail, + 1; 0: not remembered */
 };
 
 /* One step into a value. */
@@ -56,6 +57,18 @@ struct stet_python_part {
 enum { STET_PYTHON_PARTS = 12 };
 
 struct stet_python_busy; /* what is being followed already */
+
+/* What a statement does with the value that is followed through it. */
+enum {
+    PY_WAY_COMPUTES = 1, /* computes a number from it */
+    PY_WAY_REDUCES = 2,  /* makes one number of many */
+    PY_WAY_DRAWS = 4,
+    PY_WAY_CHOOSES = 8,
+    PY_WAY_COPIES = 16,   /* makes a copy of an object with another value of it */
+    PY_WAY_SIZES = 32,    /* gives an array a size */
+    PY_WAY_STACKS = 64,   /* makes an array of many */
+    PY_WAY_SELECTS = 128, /* makes an array of what a condition selects */
+};
 
 /* What a call runs, as it was found before. */
 struct stet_python_resolved {
@@ -81,11 +94,14 @@ struct stet_python_trail {
     bool items;     /* each item of a comprehension is another turn */
     bool once;      /* what is followed ran before the loop, and is the same in each turn */
     bool presence;  /* whether there is something, not what */
+    bool made;      /* an object that is made anew: the call that makes it */
     bool decides;   /* a condition: what a variable was at the compile may be later than its use */
     const struct stet_python_module *cancels_in; /* len() of this name is taken off again */
     uint32_t cancels;
     const struct stet_python_busy *busy;
+    stet_python_ref setter; /* whose argument is followed; 0: none */
     uint32_t steps, depth, resolved, searched;
+    struct stet_python_ways *ways; /* NULL: not remembered */
     struct stet_python_resolved known[STET_PYTHON_RESOLVED];
 };
 
@@ -222,7 +238,8 @@ void stet_python_events_add_globals(struct stet_python_trail *t, const struct st
 bool stet_python_event_concerns(struct stet_python_trail *t, const struct stet_python_event *e);
 /* Does it add to a number each time it runs: `n += 1`? */
 bool stet_python_event_counts(const struct stet_python_event *e);
-/* What the value of one event is, in the frame of the trail. */
+/* What the value of one event is, in the frame of the trail; itself, if that is being asked
+ * already. */
 struct stet_python_verdict stet_python_event_value(struct stet_python_trail *t,
                                                    const struct stet_python_event *e);
 /* Places in other functions than the use, whose order is not known. `made`: how the object was
@@ -242,6 +259,21 @@ struct stet_python_verdict stet_python_verdict_join(const struct stet_python_tra
 struct stet_python_verdict stet_python_verdict_used(const struct stet_python_trail *t,
                                                     stet_python_ref n,
                                                     struct stet_python_verdict v);
+
+/* ---- the way of a value ---- */
+
+/* The place of a node among those that are remembered, + 1; it follows the place where the trail
+ * is now. */
+uint32_t stet_python_way_to(const struct stet_python_trail *t, stet_python_ref n);
+/* Notes what the statement of a node does with the value on the way to a verdict, and returns the
+ * verdict. */
+struct stet_python_verdict stet_python_way_mark(const struct stet_python_trail *t,
+                                                stet_python_ref n, struct stet_python_verdict v,
+                                                unsigned does);
+/* The verdict with the statement of its way that a person would edit. `sure`: its own line is the
+ * only one that was possible. */
+struct stet_python_verdict stet_python_way_settle(const struct stet_python_trail *t,
+                                                  struct stet_python_verdict v, bool sure);
 
 /* ---- paths ---- */
 

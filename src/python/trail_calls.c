@@ -73,6 +73,7 @@ static bool is_turned_into_array(const struct stet_python_trail *t, stet_python_
 /* A number that becomes a size: the line that computed it decides, or this one for a counter. */
 static verdict as_size(struct stet_python_trail *t, stet_python_ref n, verdict v)
 {
+    stet_python_way_mark(t, n, v, PY_WAY_SIZES);
     if (v.how == PY_COUNTS && v.at)
         v.how = PY_VARIES; /* where the counter was passed on */
     else if (v.how == PY_COUNTS)
@@ -111,7 +112,7 @@ static verdict length(struct stet_python_trail *t, stet_python_ref call)
     if (v.how)
         return v;
     v = stet_python_trail_ask(t, of, PY_OF_SIZE);
-    if (v.grows && v.how == PY_VARIES)
+    if (v.how == PY_VARIES)
         v.how = PY_COUNTS; /* what is computed from the length decides */
     return v.how ? v : stet_python_verdict_at(t, call, PY_MAY_VARY);
 }
@@ -123,9 +124,10 @@ static verdict reduced(struct stet_python_trail *t, stet_python_ref call,
     verdict v = all_arguments(t, call, c, ask_value), here;
 
     if (!c->object && stet_python_argument_count(t->x->frame->module, call) > 1)
-        return stet_python_verdict_used(t, call, v); /* the largest of two numbers */
+        return stet_python_verdict_used(/* the largest of two numbers */
+                                        t, call, stet_python_way_mark(t, call, v, PY_WAY_COMPUTES));
     here = stet_python_verdict_at(t, call, v.how ? PY_VARIES : PY_MAY_VARY);
-    return t->once ? stays : here;
+    return t->once ? stays : stet_python_way_mark(t, call, here, PY_WAY_REDUCES);
 }
 
 /* A random number: of a library's function, or of a method of what a library makes from a seed. */
@@ -142,7 +144,9 @@ static verdict library_value(struct stet_python_trail *t, stet_python_ref n,
     verdict v;
 
     if (draws(t, c))
-        return t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES);
+        return t->once ? stays
+                       : stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES),
+                                              PY_WAY_DRAWS);
     if (c->meaning == PY_MEANS_LENGTH)
         return length(t, n);
     if (c->effect == PY_GIVES_SIZE && c->object)
@@ -150,6 +154,8 @@ static verdict library_value(struct stet_python_trail *t, stet_python_ref n,
     if (c->effect == PY_GIVES_ITERATES || c->effect == PY_GIVES_REDUCES)
         return reduced(t, n, c);
     v = all_arguments(t, n, c, ask_value);
+    if (c->meaning != PY_MEANS_CONVERTS)
+        stet_python_way_mark(t, n, v, PY_WAY_COMPUTES);
     if (v.how == PY_COUNTS)
         v = stet_python_verdict_used(t, n, v);
     if (v.how != PY_STAYS)
@@ -162,6 +168,24 @@ static verdict library_value(struct stet_python_trail *t, stet_python_ref n,
 
 /* ---- sizes ---- */
 
+/* Does one of the arrays that are listed follow from the result alone? */
+static bool joins_itself(struct stet_python_trail *t, stet_python_ref items)
+{
+    const struct stet_python_ast *a = &t->x->frame->module->ast;
+    enum stet_python_kind k = stet_python_kind(a, stet_python_bare(a, items));
+
+    if (k != PY_LIST && k != PY_TUPLE)
+        return false;
+    items = stet_python_bare(a, items);
+    for (stet_python_ref c = stet_python_child(a, items); c; c = stet_python_next(a, c)) {
+        verdict v = ask_same(t, c);
+
+        if (v.itself && v.how < PY_COUNTS && stet_python_next(a, stet_python_child(a, items)))
+            return true;
+    }
+    return false;
+}
+
 /* An array of the items of a container: as many as there are, each of its own sizes. */
 static verdict stacked(struct stet_python_trail *t, stet_python_ref n, stet_python_ref items)
 {
@@ -170,13 +194,15 @@ static verdict stacked(struct stet_python_trail *t, stet_python_ref n, stet_pyth
     bool still = t->still;
     verdict v, item;
 
+    if (joins_itself(t, items)) /* what it was before, and more */
+        return stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES), PY_WAY_STACKS);
     t->parts = 0;
     v = as_size(t, n, stet_python_trail_of(t, items));
     t->still = true; /* all items are there */
     item = stet_python_trail_into(t, items, each);
     t->still = still;
     t->parts = parts;
-    v = stet_python_verdict_join(t, n, v, item);
+    v = stet_python_way_mark(t, n, stet_python_verdict_join(t, n, v, item), PY_WAY_STACKS);
     if (v.itself && v.how < PY_VARIES) /* what it was before, and more */
         v = stet_python_verdict_at(t, n, PY_VARIES);
     return v;
@@ -199,7 +225,28 @@ static verdict sized(struct stet_python_trail *t, stet_python_ref n,
     t->cancels = name;
     if (v.how >= PY_COUNTS || !array->first)
         return v;
-    return stet_python_verdict_join(t, n, v, ask_same(t, of));
+    v = stet_python_verdict_join(t, n, v, ask_same(t, of));
+    if (v.itself && v.how < PY_VARIES && array->role & PY_ADDS) /* what it was before, and more */
+        v = stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES), PY_WAY_SIZES);
+    return v;
+}
+
+/* (n, 4), x.shape */
+static bool is_shape(const struct stet_python_module *m, stet_python_ref n)
+{
+    const struct stet_python_ast *a = &m->ast;
+
+    n = stet_python_bare(a, n);
+    switch (stet_python_kind(a, n)) {
+    case PY_TUPLE:
+    case PY_LIST:
+        return true;
+    case PY_ATTRIBUTE:
+        return stet_python_library_attribute(stet_python_text(
+                   a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE))) == PY_GIVES_SIZE;
+    default:
+        return false;
+    }
 }
 
 /* Keywords and tuples that give the sizes of what is drawn: size=(n, 4). */
@@ -209,13 +256,21 @@ static verdict drawn_sizes(struct stet_python_trail *t, stet_python_ref n)
     stet_python_ref size = stet_python_keyword(m, n, STET_VIEW("size"));
     verdict v = stays;
     unsigned several = 0;
+    bool listed = false;
 
     if (!size)
         size = stet_python_keyword(m, n, STET_VIEW("shape"));
     if (size)
         return as_size(t, n, ask_value(t, size));
+    for (uint32_t i = 0; i < stet_python_argument_count(m, n); i++)
+        listed |= is_shape(m, stet_python_argument(m, n, i));
     for (uint32_t i = 0; i < stet_python_argument_count(m, n); i++) {
-        verdict one = as_size(t, n, ask_value(t, stet_python_argument(m, n, i)));
+        stet_python_ref given = stet_python_argument(m, n, i);
+        verdict one;
+
+        if (listed && !is_shape(m, given))
+            continue;
+        one = as_size(t, n, ask_value(t, given));
 
         several += one.how >= PY_COUNTS;
         v = stet_python_verdict_join(t, n, v, one);
@@ -238,7 +293,9 @@ static verdict library_size(struct stet_python_trail *t, stet_python_ref n,
 
     if (c->meaning == PY_MEANS_PADS_TO_LONGEST ||
         (array && array->role & (PY_SELECTS | PY_FINDS) && c->effect != PY_GIVES_HOST))
-        return t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES);
+        return t->once ? stays
+                       : stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES),
+                                              PY_WAY_SELECTS);
     if (c->meaning == PY_MEANS_STACKS || c->meaning == PY_MEANS_JOINS)
         return stacked(t, n, first);
     if (draws(t, c))
@@ -348,6 +405,7 @@ static verdict replaced(struct stet_python_trail *t, stet_python_ref n)
     kept = t->path[--t->parts];
     v = stet_python_trail_of(t, value);
     t->path[t->parts++] = kept;
+    stet_python_way_mark(t, n, v, PY_WAY_COPIES);
     return v.how >= PY_COUNTS && !v.itself ? stet_python_verdict_used(t, n, v)
                                            : stet_python_verdict_at(t, n, PY_VARIES);
 }
@@ -374,12 +432,36 @@ static verdict copied(struct stet_python_trail *t, stet_python_ref n,
     kept = t->path[--t->parts];
     v = stet_python_trail_of(t, stet_python_argument_value(m, given));
     t->path[t->parts++] = kept;
+    stet_python_way_mark(t, n, v, PY_WAY_COPIES);
     if (v.itself && v.how < PY_VARIES) /* rate=settings.rate * 0.5 */
         v = stet_python_verdict_at(t, n, PY_VARIES);
     return v;
 }
 
 /* ---- all ---- */
+
+/* What a compiled function gives is where its arguments are. A number in a field
+ * of an object is what the function gives the object; any other value is the device's, and where it
+ * is used decides. */
+static verdict compiled_call(struct stet_python_trail *t, stet_python_ref n,
+                             const struct stet_python_frame *frame)
+{
+    verdict v = stays;
+    bool field = false;
+
+    if (t->aspect == PY_OF_PLACE)
+        return arguments_from(t, n, 0, ask_same);
+    for (unsigned i = 0; i < t->parts; i++)
+        field |= t->path[i].how == PY_AT_FIELD;
+    if (field && t->numbers) {
+        v = stet_python_trail_returns(t, frame);
+        if (v.how >= PY_COUNTS || v.itself)
+            return v;
+    }
+    v = stet_python_verdict_at(t, n, t->presence ? PY_STAYS : PY_COUNTS);
+    v.data = true;
+    return v;
+}
 
 static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
                             const struct stet_python_callee *c)
@@ -400,12 +482,10 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
         v = arguments_from(t, n, 0, ask_value);
         return v.how == PY_COUNTS ? stet_python_verdict_used(t, n, v) : v;
     }
-    if (t->aspect == PY_OF_VALUE &&
-        (c->compiled || stet_python_is_compiled(t->x, c))) { /* where it is used decides */
-        v = stet_python_verdict_at(t, n, t->presence ? PY_STAYS : PY_COUNTS);
-        v.data = true;
-        return v;
-    }
+    if ((t->aspect == PY_OF_VALUE || t->aspect == PY_OF_PLACE) &&
+        (c->compiled || stet_python_is_compiled(t->x, c)))
+        return t->made ? stays /* it gives what it was given, and makes arrays alone */
+                       : compiled_call(t, n, &frame);
     v = stet_python_trail_returns(t, &frame);
     v.guessed |= c->guessed;
     return v;
@@ -479,6 +559,43 @@ static verdict taken(struct stet_python_trail *t, stet_python_ref n, stet_python
     return v;
 }
 
+/* Does the call make an object: of a class, or in a library that does not give one that it had? */
+static bool makes(const struct stet_python_callee *c)
+{
+    if (c->definition)
+        return stet_python_kind(&c->module->ast, c->definition) == PY_CLASS;
+    switch (c->meaning) {
+    case PY_MEANS_REPLACES:
+    case PY_MEANS_REPLACES_FIELDS:
+    case PY_MEANS_KEEPS_FORM:
+    case PY_MEANS_CONVERTS:
+    case PY_MEANS_TAKES_NEXT:
+    case PY_MEANS_LOOKS_UP:
+    case PY_MEANS_GETS_ATTRIBUTE:
+        return false;
+    default:
+        return !stet_python_takes_item(c->meaning) && !stet_python_changes_items(c->meaning) &&
+               !stet_python_passes_items(c->meaning);
+    }
+}
+
+/* jax.tree.map(f, x): what f makes of the leaves, otherwise what they are. */
+static verdict of_leaves(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    struct stet_python_callee f = stet_python_trail_denoted(t, stet_python_argument(m, n, 0));
+    struct stet_python_frame frame = {
+        .module = f.module, .function = f.definition, .call = n, .caller = t->x->frame, .tree = 1};
+    unsigned parts = t->parts;
+    verdict v = stays;
+
+    if (t->aspect != PY_OF_PLACE && f.definition && !f.bound &&
+        stet_python_kind(&f.module->ast, f.definition) != PY_CLASS)
+        v = stet_python_trail_returns(t, &frame);
+    t->parts = parts;
+    return v.how || v.itself ? v : stet_python_trail_of(t, stet_python_argument(m, n, 1));
+}
+
 verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -487,6 +604,10 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
     stet_python_ref field;
     verdict v;
 
+    if (t->made && makes(&c) && (!t->parts || (c.definition && t->parts == 1))) {
+        v = t->parts ? project_call(t, n, &c) : stays; /* Net(rate).apply: a field, or a method */
+        return v.how ? v : stet_python_verdict_at(t, n, PY_VARIES);
+    }
     if (c.definition)
         return project_call(t, n, &c);
     if (c.transform && c.transform->kind == PY_PARTIAL && bound_by(t, n, &v))
@@ -513,7 +634,7 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
         return v;
     }
     if (c.transform && c.transform->kind == PY_MAPS && stet_python_argument(m, n, 1))
-        return stet_python_trail_of(t, stet_python_argument(m, n, 1)); /* jax.tree.map(f, x) */
+        return of_leaves(t, n);
     if (t->parts && (c.meaning == PY_MEANS_CONVERTS || stet_python_passes_items(c.meaning)))
         return stet_python_trail_of(t, stet_python_argument(m, n, 0));
     if (t->parts && c.meaning == PY_MEANS_ASSEMBLES)

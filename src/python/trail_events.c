@@ -210,7 +210,7 @@ static verdict entered(struct stet_python_trail *t, const struct stet_python_bin
     return v.how ? v : stet_python_trail_of(t, b->value);
 }
 
-verdict stet_python_event_value(struct stet_python_trail *t, const struct stet_python_event *e)
+static verdict value_of(struct stet_python_trail *t, const struct stet_python_event *e)
 {
     const struct stet_python_module *m = t->x->frame->module;
     const struct stet_python_binding *b = e->binding;
@@ -232,6 +232,28 @@ verdict stet_python_event_value(struct stet_python_trail *t, const struct stet_p
     else
         v = stet_python_trail_of(t, b->value);
     t->parts = parts;
+    return v;
+}
+
+struct stet_python_busy {
+    const void *what; /* a binding, or the node of a call */
+    enum stet_python_aspect aspect;
+    const struct stet_python_busy *outer;
+};
+
+verdict stet_python_event_value(struct stet_python_trail *t, const struct stet_python_event *e)
+{
+    const void *what =
+        e->binding ? (const void *)e->binding : (const void *)&e->module->ast.nodes[e->node];
+    struct stet_python_busy mine = {what, t->aspect, t->busy};
+    verdict v;
+
+    for (const struct stet_python_busy *b = t->busy; b; b = b->outer)
+        if (b->what == what && b->aspect == t->aspect)
+            return (verdict){.how = PY_STAYS, .itself = true};
+    t->busy = &mine;
+    v = value_of(t, e);
+    t->busy = mine.outer;
     return v;
 }
 
@@ -309,7 +331,7 @@ static verdict remote(struct stet_python_trail *t, const struct stet_python_even
         v = stet_python_event_value(t, e);
         if (v.how == PY_COUNTS && !v.at)
             v = stet_python_verdict_used(t, e->node, v);
-        if (v.how < PY_COUNTS) {
+        if (v.how < PY_COUNTS && !t->made && !(v.itself && (!v.how || t->aspect != PY_OF_VALUE))) {
             *constant = value && is_literal(e->module, value);
             v = stet_python_verdict_at(t, e->node, PY_VARIES);
             v.exact = *constant && stet_python_trail_is_new(t, e->module, value);
@@ -324,6 +346,7 @@ verdict stet_python_events_remote(struct stet_python_trail *t,
                                   const struct stet_python_events *list)
 {
     verdict computed = stays, set = stays;
+    bool itself = false;
 
     for (uint32_t i = 0; i < list->count; i++) {
         bool constant;
@@ -332,14 +355,21 @@ verdict stet_python_events_remote(struct stet_python_trail *t,
         if (!stet_python_event_concerns(t, &list->items[i]))
             continue;
         one = remote(t, &list->items[i], &constant);
+        itself |= one.itself;
         to = constant ? &set : &computed;
-        if (to->how == PY_VARIES && one.how == PY_VARIES && to->exact == one.exact &&
-            (to->at != one.at || to->module != one.module)) {
+        if (to->how == PY_VARIES && one.how == PY_VARIES && to->guessed != one.guessed &&
+            to->exact == one.exact) {
+            *to = one.guessed ? *to : one;
+        } else if (to->how == PY_VARIES && one.how == PY_VARIES && to->exact == one.exact &&
+                   (to->at != one.at || to->module != one.module)) {
             one.guessed = true; /* which of them it was is not known: the last one */
             *to = one;
         } else if (one.how > to->how || (one.how == to->how && one.exact)) {
             *to = one;
         }
     }
-    return set.exact || !computed.how ? set : computed;
+    if (set.exact || !computed.how)
+        computed = set;
+    computed.itself |= itself;
+    return computed;
 }

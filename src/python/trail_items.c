@@ -296,6 +296,24 @@ static bool is_written_out(const struct stet_python_module *m, stet_python_ref n
     }
 }
 
+/* Is it in what a loop iterates over, or what `next` takes from? */
+static bool is_iterated(const struct stet_python_module *m, stet_python_ref n)
+{
+    for (stet_python_ref up = m->parents[n]; up; n = up, up = m->parents[n]) {
+        enum stet_python_kind k = stet_python_kind(&m->ast, up);
+
+        if (k == PY_FOR || k == PY_FOR_IN)
+            return n == stet_python_field(&m->ast, up, PY_FIELD_RIGHT);
+        if (k == PY_CALL &&
+            stet_python_meaning(m, stet_python_field(&m->ast, up, PY_FIELD_FUNCTION)) ==
+                PY_MEANS_TAKES_NEXT)
+            return true;
+        if (k == PY_SUBSCRIPT)
+            return false;
+    }
+    return false;
+}
+
 /* Is it what a loop iterates over, and not a library's wrapper around that? */
 static bool is_leaf(struct stet_python_trail *t, stet_python_ref n)
 {
@@ -303,7 +321,8 @@ static bool is_leaf(struct stet_python_trail *t, stet_python_ref n)
     enum stet_python_kind k = stet_python_kind(a, n);
     struct stet_python_callee c;
 
-    if (t->still || !t->x->frame->seen || is_written_out(t->x->frame->module, n))
+    if (t->still || !t->x->frame->seen || is_written_out(t->x->frame->module, n) ||
+        !is_iterated(t->x->frame->module, n))
         return false;
     if (k != PY_CALL)
         return k == PY_IDENTIFIER || k == PY_ATTRIBUTE || k == PY_SUBSCRIPT;
@@ -456,9 +475,15 @@ verdict stet_python_trail_items_of_call(struct stet_python_trail *t, stet_python
                                         const struct stet_python_callee *c)
 {
     const struct stet_python_module *m = t->x->frame->module;
+    const struct stet_python_array *array = stet_python_array(stet_python_callee(m, call));
     stet_python_ref first = stet_python_argument(m, call, 0);
     verdict v;
 
+    if (array && array->role & PY_SPLITS && t->aspect == PY_OF_SIZE) /* the last part is shorter */
+        return t->still || t->once
+                   ? stays
+                   : stet_python_way_mark(t, call, stet_python_verdict_at(t, call, PY_VARIES),
+                                          PY_WAY_SIZES);
     switch (c->meaning) {
     case PY_MEANS_COUNTS:
         return (verdict){.how = t->still || t->aspect != PY_OF_VALUE ? PY_STAYS : PY_COUNTS};

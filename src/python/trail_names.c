@@ -5,14 +5,6 @@ typedef struct stet_python_verdict verdict;
 
 static const verdict stays;
 
-struct stet_python_busy {
-    const void *what; /* a binding, or the node of a call */
-    const struct stet_python_frame *frame;
-    enum stet_python_aspect aspect;
-    unsigned parts;
-    const struct stet_python_busy *outer;
-};
-
 /* ---- loops ---- */
 
 /* Does the loop hand over an item in each turn: by `yield`, or to a queue? */
@@ -238,20 +230,12 @@ static bool ran_once(struct stet_python_trail *t, stet_python_ref n)
 /* Follows one event, unless that is under way already. */
 static verdict event_value(struct stet_python_trail *t, const struct stet_python_event *e)
 {
-    const void *what =
-        e->binding ? (const void *)e->binding : (const void *)&e->module->ast.nodes[e->node];
-    struct stet_python_busy mine = {what, t->x->frame, t->aspect, t->parts, t->busy};
     bool once = t->once;
     verdict v;
 
-    for (const struct stet_python_busy *b = t->busy; b; b = b->outer)
-        if (b->what == what && b->aspect == t->aspect && b->frame->module == t->x->frame->module)
-            return (verdict){.how = PY_STAYS, .itself = true};
-    t->busy = &mine;
     t->once = once || ran_once(t, e->node);
     v = stet_python_event_value(t, e);
     t->once = once;
-    t->busy = mine.outer;
     return v;
 }
 
@@ -321,7 +305,7 @@ static verdict reached(struct stet_python_trail *t, const struct stet_python_eve
     bool grows = t->aspect == PY_OF_SIZE && !t->parts && !e->binding;
     bool item = !e->binding && stet_python_trail_begins(t, PY_AT_EACH);
 
-    if (item) /* how many there are is another question */
+    if (item || t->made) /* how many there are, and how often it runs, are other questions */
         return event_value(t, e);
     v = carried(t, list, at);
     if (v.how)
@@ -420,13 +404,14 @@ static verdict from_last_turn(struct stet_python_trail *t, const struct stet_pyt
         if (!is_in_turns(m, in, e->node) || comes_before(m, e, use) ||
             !stet_python_event_concerns(t, e))
             continue;
-        one = carried(t, list, i);
+        one = t->made ? stays : carried(t, list, i);
         if (!one.how)
             one = event_value(t, e);
         if (!one.how && one.sets)
             one.how = PY_VARIES;
-        if (!one.how && !one.itself && !t->parts && !t->presence && e->binding &&
-            e->binding->how == PY_BIND_VALUE && t->aspect == PY_OF_VALUE) {
+        if (!one.how && (!one.itself || t->aspect == PY_OF_TYPE) && !t->parts && !t->presence &&
+            !t->made && e->binding && e->binding->how == PY_BIND_VALUE &&
+            (t->aspect == PY_OF_VALUE || t->aspect == PY_OF_TYPE)) {
             one = stet_python_verdict_at(t, e->node, PY_VARIES); /* another value than before it */
             one.guessed = true;
         }

@@ -103,10 +103,13 @@ static verdict given(struct stet_python_trail *t, stet_python_ref call, const st
 }
 
 /* map(f, items): parameter 0 is each of the items. */
-static verdict mapped(struct stet_python_trail *t, stet_python_ref call, uint32_t position)
+static verdict mapped(struct stet_python_trail *t, stet_python_ref call, uint32_t position,
+                      bool tree)
 {
     stet_python_ref items = stet_python_argument(t->x->frame->module, call, position + 1);
 
+    if (tree) /* the leaves of a tree have the path of the result */
+        return items ? stet_python_trail_of(t, items) : stays;
     return items ? stet_python_trail_into(t, items, (struct stet_python_part){PY_AT_EACH, -1, {0}})
                  : stays;
 }
@@ -123,14 +126,14 @@ static stet_python_ref default_of(const struct wanted *w)
 
 /* Of a call in a frame; the default of the parameter where nothing is passed. */
 static verdict from_call(struct stet_python_trail *t, const struct stet_python_frame *caller,
-                         stet_python_ref call, const struct wanted *w, bool by_map)
+                         stet_python_ref call, const struct wanted *w, bool by_map, bool tree)
 {
     const struct stet_python_frame *before = t->x->frame;
     bool passed;
     verdict v;
 
     t->x->frame = caller;
-    v = by_map ? mapped(t, call, w->position - w->bound) : given(t, call, w, &passed);
+    v = by_map || tree ? mapped(t, call, w->position - w->bound, tree) : given(t, call, w, &passed);
     if (v.how == PY_COUNTS &&
         !v.at) /* where it is used makes the value, or else where it is passed */
         v = stet_python_verdict_at(t, call, PY_COUNTS);
@@ -194,7 +197,7 @@ static verdict from_sites(struct stet_python_trail *t, const struct stet_python_
         if (!stet_python_trail_runs(t, call, w->module, w->function))
             continue;
         ++*sites;
-        one = from_call(t, &caller, call, w, false);
+        one = from_call(t, &caller, call, w, false, false);
         if (one.how == PY_VARIES && v.how == PY_VARIES && one.at != v.at)
             one.guessed = true;
         v = one.how >= v.how ? one : v;
@@ -261,7 +264,7 @@ static verdict from_waiting(struct stet_python_trail *t, uint32_t seen, const st
     *known = true;
     if (!w->position && of.bound)
         return object_of(t, &caller, maybe);
-    return from_call(t, &caller, maybe, &of, false);
+    return from_call(t, &caller, maybe, &of, false, false);
 }
 
 /* __getitem__, whose argument is the number of an item where a loop or a loader calls it. */
@@ -270,6 +273,38 @@ static bool is_item_method(const struct stet_python_module *m, stet_python_ref f
     stet_python_ref name = stet_python_field(&m->ast, function, PY_FIELD_NAME);
 
     return name && stet_view_is(stet_python_text(&m->ast, name), "__getitem__");
+}
+
+/* Is it a method with @name.setter? What an assignment to the field gives is its argument. */
+static bool is_setter(const struct stet_python_module *m, stet_python_ref function)
+{
+    const struct stet_python_ast *a = &m->ast;
+    stet_python_ref decorated = m->parents[function];
+
+    if (stet_python_kind(a, decorated) != PY_DECORATED)
+        return false;
+    for (stet_python_ref c = stet_python_child(a, decorated); c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_DECORATOR &&
+            stet_view_ends(stet_python_text(a, stet_python_child(a, c)), ".setter"))
+            return true;
+    return false;
+}
+
+/* The argument of a setter. A new value that is computed from the old one is followed once. */
+static verdict assigned_to(struct stet_python_trail *t, const struct stet_python_module *m,
+                           stet_python_ref setter)
+{
+    stet_python_ref before = t->setter;
+    verdict v;
+
+    if (before == setter)
+        return (verdict){.how = PY_STAYS, .itself = true};
+    t->setter = setter;
+    v = stet_python_trail_field(
+        t, m, stet_python_class_around(m, setter),
+        stet_python_text(&m->ast, stet_python_field(&m->ast, setter, PY_FIELD_NAME)));
+    t->setter = before;
+    return v;
 }
 
 verdict stet_python_trail_parameter(struct stet_python_trail *t, stet_python_ref function,
@@ -288,8 +323,10 @@ verdict stet_python_trail_parameter(struct stet_python_trail *t, stet_python_ref
             w.bound = f->bound;
             if (f->bound && !position)
                 return object_of(t, f->caller, f->call);
-            return from_call(t, f->caller, f->call, &w, f->mapped);
+            return from_call(t, f->caller, f->call, &w, f->mapped, f->tree);
         }
+    if (position == 1 && w.bound && is_setter(m, function))
+        return assigned_to(t, m, function);
     if (position == 1 && w.bound && is_item_method(m, function))
         return (verdict){.how = t->still || t->aspect != PY_OF_VALUE ? PY_STAYS : PY_COUNTS};
     if (is_splat_parameter(m, function, name, &splat)) {

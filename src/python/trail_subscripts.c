@@ -35,7 +35,7 @@ static verdict sliced(struct stet_python_trail *t, stet_python_ref n, stet_pytho
     if (t->aspect != PY_OF_SIZE)
         return t->aspect == PY_OF_VALUE && v.how >= PY_COUNTS ? stet_python_verdict_used(t, n, v)
                                                               : stet_python_trail_of(t, value);
-    v = stet_python_verdict_used(t, n, v);
+    v = stet_python_verdict_used(t, n, stet_python_way_mark(t, n, v, PY_WAY_SIZES));
     if (v.how >= PY_COUNTS && !open)
         return v;
     v = stet_python_verdict_join(t, n, v, stet_python_trail_of(t, value));
@@ -54,7 +54,8 @@ static verdict indexed(struct stet_python_trail *t, stet_python_ref n, stet_pyth
 
     for (stet_python_ref c = first; c; c = stet_python_next(a, c)) {
         if (stet_python_kind(a, c) == PY_SLICE)
-            v = stet_python_verdict_join(t, n, v, bounds(t, n, c, &open));
+            v = stet_python_verdict_join(
+                t, n, v, stet_python_way_mark(t, n, bounds(t, n, c, &open), PY_WAY_SIZES));
         else if (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK)
             v = stet_python_verdict_join(t, n, v, stet_python_trail_ask(t, c, t->aspect));
     }
@@ -87,6 +88,7 @@ static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsig
     const struct stet_python_ast *a = &m->ast;
     const struct stet_python_binding *b;
     char room[160], op;
+    uint32_t name;
 
     n = stet_python_bare(a, n);
     switch (stet_python_kind(a, n)) {
@@ -97,10 +99,20 @@ static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsig
     case PY_IDENTIFIER:
         b = depth < 4 ? stet_python_only_binding(m, n) : NULL;
         return b && b->how == PY_BIND_VALUE && b->position < 0 && is_mask(m, b->value, depth + 1);
+    case PY_ATTRIBUTE: /* a field that is given a mask anywhere in the file */
+        name = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+        for (uint32_t i = name && depth < 4 ? m->first_binding[name] : 0; i;
+             i = m->bindings.items[i - 1].next)
+            if (m->bindings.items[i - 1].attribute && m->bindings.items[i - 1].position < 0 &&
+                m->bindings.items[i - 1].how == PY_BIND_VALUE &&
+                is_mask(m, m->bindings.items[i - 1].value, depth + 1))
+                return true;
+        return false;
     case PY_BINARY:
         op = stet_python_at(a, n)->op;
         return (op == '&' || op == '|' || op == '^') &&
-               is_mask(m, stet_python_field(a, n, PY_FIELD_LEFT), depth + 1);
+               (is_mask(m, stet_python_field(a, n, PY_FIELD_LEFT), depth + 1) ||
+                is_mask(m, stet_python_field(a, n, PY_FIELD_RIGHT), depth + 1));
     case PY_UNARY:
         return a->text.ptr[a->nodes[n].start] == '~' &&
                is_mask(m, stet_python_child(a, n), depth + 1);
@@ -134,11 +146,13 @@ verdict stet_python_trail_subscript(struct stet_python_trail *t, stet_python_ref
             t, value,
             (struct stet_python_part){PY_AT_INDEX, k == PY_UNARY ? -1 : (int32_t)index, {0}});
     else if (t->aspect == PY_OF_SIZE && is_mask(m, first, 0))
-        v = t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES); /* as many as it selects */
+        v = t->once ? stays /* as many as it selects */
+                    : stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES),
+                                           PY_WAY_SELECTS);
     else if (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK) {
         v = stet_python_trail_ask(t, first, t->aspect); /* positions, or a mask */
-        v = v.how >= PY_COUNTS ? v
-                               : stet_python_verdict_join(t, n, v, looked_up(t, n, value, first));
+        if (!v.how)
+            v = looked_up(t, n, value, first);
     } else
         v = looked_up(t, n, value, first);
     v.exact |= seen == PY_SEEN_EXACT;

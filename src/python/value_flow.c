@@ -10,27 +10,67 @@ struct stet_python_value stet_python_either(struct stet_python_value a, struct s
 {
     if (!a.read.module || (b.read.module && !(a.from & PY_FROM_SURE) && (b.from & PY_FROM_SURE)))
         a.read = b.read.module ? b.read : a.read;
+    if (!a.made.module || (b.from & ~a.from & PY_FROM_SELECTED))
+        a.made = b.made.module ? b.made : a.made;
     a.from |= b.from;
     a.parameters |= b.parameters;
     return a;
 }
 
-struct stet_python_value stet_python_read_in(struct stet_python_flow *x, stet_python_ref n,
-                                             struct stet_python_value v, bool number)
+struct stet_python_place stet_python_place_of(const struct stet_python_module *m, stet_python_ref n)
 {
-    const struct stet_python_module *m = x->frame->module;
     stet_python_ref s = stet_python_statement_of(m, n);
     uint32_t end = s ? stet_python_own_end(m, s) : 0;
 
+    while (end && strchr(" \t\r\n", m->ast.text.ptr[end - 1])) /* before the block */
+        end--;
+    return (struct stet_python_place){m, stet_python_line(m, s ? s : n),
+                                      stet_python_row(&m->ast, end ? end - 1 : 0) + 1};
+}
+
+static bool was_read(const struct stet_python_flow *x, stet_python_ref n, bool calls)
+{
+    struct stet_python_place at = stet_python_place_of(x->frame->module, n);
+
+    return x->copies->read(x->copies->context, stet_view_str(at.module->path), at.line, at.last,
+                           calls);
+}
+
+bool stet_python_may_read(const struct stet_python_flow *x, stet_python_ref n,
+                          const struct stet_python_value *v)
+{
+    if (!x->copies)
+        return (v->from & PY_FROM_DEVICE) != 0;
+    return v->from & (PY_FROM_DEVICE | PY_FROM_UNKNOWN) && was_read(x, n, false);
+}
+
+struct stet_python_value stet_python_read_in(struct stet_python_flow *x, stet_python_ref n,
+                                             struct stet_python_value v, bool number)
+{
+    struct stet_python_place at = stet_python_place_of(x->frame->module, n);
+
     if (v.from & PY_FROM_READ) {
+        v.made = number && !(v.from & PY_FROM_NUMBER) ? at : v.made;
         v.from |= number ? PY_FROM_NUMBER : 0;
-    } else if (v.from & (PY_FROM_DEVICE | PY_FROM_UNKNOWN)) {
+    } else if (v.from & (PY_FROM_DEVICE | PY_FROM_UNKNOWN) &&
+               (!x->copies || was_read(x, n, false))) {
         v.from |= (number ? PY_FROM_NUMBER : PY_FROM_ARRAY) |
                   (v.from & PY_FROM_DEVICE ? PY_FROM_SURE : 0);
-        v.read = (struct stet_python_place){m, s ? stet_python_line(m, s) : stet_python_line(m, n),
-                                            stet_python_row(&m->ast, end ? end - 1 : 0) + 1};
+        v.read = at;
     }
     v.from &= ~(uint32_t)(PY_FROM_DEVICE | PY_FROM_UNKNOWN | PY_FROM_GRADIENT);
+    return v;
+}
+
+struct stet_python_value stet_python_flow_of_opaque(const struct stet_python_flow *x,
+                                                    stet_python_ref call)
+{
+    struct stet_python_value v = unknown;
+
+    if (x->copies && was_read(x, call, true)) {
+        v.from = PY_FROM_READ;
+        v.read = stet_python_place_of(x->frame->module, call);
+    }
     return v;
 }
 
@@ -38,11 +78,10 @@ struct stet_python_value stet_python_flow_of_truth(struct stet_python_flow *x, s
 {
     struct stet_python_value v = stet_python_flow_of(x, n);
 
-    return v.from & PY_FROM_DEVICE ? stet_python_read_in(x, n, v, true) : v;
+    return stet_python_may_read(x, n, &v) ? stet_python_read_in(x, n, v, true) : v;
 }
 
-/* All children: a container of them. */
-static struct stet_python_value children(struct stet_python_flow *x, stet_python_ref n)
+struct stet_python_value stet_python_flow_of_children(struct stet_python_flow *x, stet_python_ref n)
 {
     const struct stet_python_ast *a = &x->frame->module->ast;
     struct stet_python_value all = nothing;
@@ -67,7 +106,7 @@ static struct stet_python_value mixed(struct stet_python_value v)
 static struct stet_python_value operation(struct stet_python_flow *x, stet_python_ref n)
 {
     char op = stet_python_at(&x->frame->module->ast, n)->op;
-    struct stet_python_value v = mixed(children(x, n));
+    struct stet_python_value v = mixed(stet_python_flow_of_children(x, n));
 
     if (stet_python_kind(&x->frame->module->ast, n) == PY_BINARY && (op == '+' || op == '-'))
         v.from &= ~(uint32_t)PY_FROM_GRADIENT;
@@ -77,7 +116,7 @@ static struct stet_python_value operation(struct stet_python_flow *x, stet_pytho
 static struct stet_python_value comparison(struct stet_python_flow *x, stet_python_ref n)
 {
     char op = stet_python_at(&x->frame->module->ast, n)->op;
-    struct stet_python_value v = mixed(children(x, n));
+    struct stet_python_value v = mixed(stet_python_flow_of_children(x, n));
 
     if (op == 's' || op == 't') /* is, is not */
         return nothing;
@@ -194,6 +233,24 @@ static struct stet_python_value of_effect(enum stet_python_effect effect,
     }
 }
 
+/* A field of an object of which nothing is known, by the assignments that write it in the same
+ * way: `state.width = …` for state.width. */
+static struct stet_python_value assigned_alike(struct stet_python_flow *x, stet_python_ref n)
+{
+    const struct stet_python_module *m = x->frame->module;
+    uint32_t name = stet_python_name(&m->ast, stet_python_field(&m->ast, n, PY_FIELD_ATTRIBUTE));
+    struct stet_python_value v = nothing;
+
+    for (uint32_t i = name ? m->first_binding[name] : 0; i; i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+
+        if (b->attribute &&
+            stet_view_eq(stet_python_text(&m->ast, b->target), stet_python_text(&m->ast, n)))
+            v = stet_python_either(v, stet_python_flow_of_binding(x, b));
+    }
+    return v;
+}
+
 static struct stet_python_value attribute(struct stet_python_flow *x, stet_python_ref n)
 {
     const struct stet_python_module *m = x->frame->module, *where;
@@ -214,6 +271,10 @@ static struct stet_python_value attribute(struct stet_python_flow *x, stet_pytho
         if (number != STET_INTERN_NONE)
             return stet_python_flow_of_field(x, where, class_node, number);
     }
+    if (effect == PY_GIVES_SIZE && x->copies)
+        return stet_python_flow_of_size(x, object);
+    if (effect == PY_GIVES_NOTHING_KNOWN && x->copies)
+        return stet_python_either(assigned_alike(x, n), stet_python_flow_of(x, object));
     return effect == PY_GIVES_NOTHING_KNOWN || effect == PY_GIVES_THROUGH ||
                    effect == PY_GIVES_UPDATED || effect == PY_GIVES_GROUPS
                ? stet_python_flow_of(x, object)
@@ -263,7 +324,7 @@ static struct stet_python_value of_kind(struct stet_python_flow *x, stet_python_
     case PY_TYPE:
         return nothing;
     default:
-        return children(x, n);
+        return stet_python_flow_of_children(x, n);
     }
 }
 
@@ -276,7 +337,8 @@ struct stet_python_value stet_python_flow_of(struct stet_python_flow *x, stet_py
     if (++x->steps > MOST_STEPS || x->depth >= MOST_DEPTH)
         return unknown;
     x->depth++;
-    v = of_kind(x, n);
+    if (!x->sized || !stet_python_flow_sizes(x, n, &v))
+        v = of_kind(x, n);
     x->depth--;
     return v;
 }

@@ -26,7 +26,8 @@ enum stet_python_from {
     PY_FROM_FEED = 8192, /* an iterator that brings its items to the device */
     PY_FROM_JITTED = 16384,
     PY_FROM_FUNCTION = 32768,
-    PY_FROM_PROCESS = 65536, /* another value in each process of a run */
+    PY_FROM_PROCESS = 65536,   /* another value in each process of a run */
+    PY_FROM_SELECTED = 131072, /* of a size: as many as a mask selects */
 };
 
 /* Lines of a statement. `module` is NULL when there is none. */
@@ -39,6 +40,7 @@ struct stet_python_value {
     uint32_t from;
     uint64_t parameters; /* of the function in question, by position; not through arrays */
     struct stet_python_place read; /* where it was read back */
+    struct stet_python_place made; /* where a number was made of what was read, or a selection */
 };
 
 /* A call that is being followed: parameters of `function` are arguments of `call`, which is an
@@ -50,9 +52,11 @@ struct stet_python_frame {
     uint32_t bound; /* parameters that the object, or a class, takes */
     uint32_t seen;  /* a frame of the observed stack: its number, + 1 */
     bool mapped;    /* the call is map(function, items): parameters are items of its arguments */
+    bool tree;      /* the call is jax.tree.map(function, tree): parameters are leaves of them */
 };
 
 struct stet_python_active;
+struct stet_python_callee;
 
 struct stet_python_flow {
     struct stet_python_sources *sources;
@@ -65,6 +69,11 @@ struct stet_python_flow {
     uint64_t asked_static;
     uint32_t steps, depth;
     int position; /* of the tuple that a function returns: the part wanted, or -1 */
+    bool sized;   /* wanted is what decides the sizes of arrays, not their values */
+    /* The lines that read back, where a run showed them; NULL: the source alone decides. */
+    const struct stet_python_copies *copies;
+    /* What decides whether an assignment runs; NULL if that does not count. */
+    struct stet_python_value (*around)(struct stet_python_flow *x, stet_python_ref target);
 };
 
 struct stet_python_value stet_python_flow_of(struct stet_python_flow *x, stet_python_ref n);
@@ -75,6 +84,14 @@ struct stet_python_value stet_python_flow_of_parameter(struct stet_python_flow *
                                                        stet_python_ref function,
                                                        stet_python_ref parameter,
                                                        uint32_t position);
+
+/* Fills in the bindings of a name in a scope that may give it its value at a use, the last one
+ * first; from *straight on: those of a loop that comes round. Returns their number. */
+enum { STET_PYTHON_REACHING = 32 };
+uint32_t stet_python_reaching(const struct stet_python_module *m, stet_python_ref use,
+                              stet_python_ref scope,
+                              const struct stet_python_binding *out[STET_PYTHON_REACHING],
+                              uint32_t *straight);
 
 /* The origins of an expression, without following imports into other files. *steps counts the
  * work. */
@@ -113,12 +130,34 @@ struct stet_python_value stet_python_described(enum stet_python_effect effect);
 /* What the variable of the environment that a text names holds; false when it is not known. */
 bool stet_python_variable(const struct stet_python_module *m, stet_python_ref text,
                           struct stet_python_value *out);
+/* What decides the sizes of the arrays in an expression: the numbers and the masks that they are
+ * made with. */
+struct stet_python_value stet_python_flow_of_size(struct stet_python_flow *x, stet_python_ref n);
+/* The same where sizes are wanted; false for expressions that have the sizes of their parts. */
+bool stet_python_flow_sizes(struct stet_python_flow *x, stet_python_ref n,
+                            struct stet_python_value *out);
+/* What a call gives of which nothing else is known, while the lines that read back are known. */
+struct stet_python_value stet_python_flow_of_opaque(const struct stet_python_flow *x,
+                                                    stet_python_ref call);
+/* What a call of a function or class of the project gives. */
+struct stet_python_value stet_python_flow_of_project(struct stet_python_flow *x,
+                                                     stet_python_ref call,
+                                                     const struct stet_python_callee *c);
+/* All children of a node, as of a container of them. */
+struct stet_python_value stet_python_flow_of_children(struct stet_python_flow *x,
+                                                      stet_python_ref n);
 /* Joins two possible values. */
 struct stet_python_value stet_python_either(struct stet_python_value a, struct stet_python_value b);
 /* Reads `v` back in the statement of n, if it is on the device or unknown; `number` for one value
  * of it. */
 struct stet_python_value stet_python_read_in(struct stet_python_flow *x, stet_python_ref n,
                                              struct stet_python_value v, bool number);
+/* May the statement of n read `v` back, if that is an array of the device? */
+bool stet_python_may_read(const struct stet_python_flow *x, stet_python_ref n,
+                          const struct stet_python_value *v);
+/* The lines of the statement that a node is part of. */
+struct stet_python_place stet_python_place_of(const struct stet_python_module *m,
+                                              stet_python_ref n);
 
 /* The target of a call: a function or class of the project, a transform, or a name of a library. */
 struct stet_python_callee {

@@ -23,6 +23,37 @@ static const struct stet_python_module *add(struct stet_python_sources *s, struc
     return m;
 }
 
+static bool was_read(void *context, struct stet_view file, uint32_t first, uint32_t last,
+                     bool calls)
+{
+    (void)context;
+    (void)file;
+    return first <= last && (calls || first % 2);
+}
+
+/* A line waits, and the line before it waits for that. */
+static void ask_waiting(struct stet_python_sources *s, const struct stet_python_module *m,
+                        uint32_t line)
+{
+    const struct stet_python_copies copies = {was_read, NULL};
+    struct stet_python_stack stack = {
+        .frames = {{.file = FILE_NAME, .line = line}, {.file = FILE_NAME, .line = line - 1}},
+        .waits = 1 + (line > 1)};
+    struct stet_python_followed what = {.held = line % 3 ? PY_HELD_CALL : PY_HELD_ARGUMENT,
+                                        .path = STET_VIEW("x"),
+                                        .aspect = line % 2 ? PY_OF_SIZE : PY_OF_VALUE,
+                                        .file = FILE_NAME,
+                                        .line = 1};
+    struct stet_python_rested rested;
+
+    stack.count = stack.waits;
+    CHECK(stet_python_jitted(s, &stack, FILE_NAME, 1, line % 2).line <= m->ast.line_count);
+    if (stet_python_argument_rests(s, &stack, &what, &copies, &rested) ||
+        stet_python_waiting_rests(s, &stack, &copies, line % 2, &rested))
+        CHECK(rested.line && rested.line <= rested.last && rested.last <= m->ast.line_count &&
+              rested.made.line && rested.made.line <= m->ast.line_count);
+}
+
 static void ask_line(struct stet_python_sources *s, const struct stet_python_module *m,
                      uint32_t line)
 {
@@ -54,8 +85,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct stet_python_module *m = add(&s, stet_view_of(data, size));
     uint32_t lines = m->parsed ? m->ast.line_count : 0;
 
-    for (uint32_t line = 1; line <= lines && line <= MOST_LINES; line++)
+    for (uint32_t line = 1; line <= lines && line <= MOST_LINES; line++) {
         ask_line(&s, m, line);
+        ask_waiting(&s, m, line);
+    }
     stet_python_reach_from(&s, FILE_NAME, lines, &reach);
     for (uint32_t i = 0; i < reach.count && i < MOST_LINES; i++) {
         stet_python_step_feeds(&s, &reach.steps[i]);

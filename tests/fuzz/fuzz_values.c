@@ -9,11 +9,11 @@ static struct stet_journal_values copy;
 
 static size_t read_all(struct stet_view bytes)
 {
-    struct stet_reader r;
+    struct stet_journal_values_reader r;
     struct stet_journal_value v;
     size_t n = 0;
 
-    stet_reader_init(&r, bytes, 0);
+    stet_journal_values_open(&r, bytes);
     for (; stet_journal_values_next(&r, &v); n++) {
         CHECK(stet_journal_value_kind_name(v.kind) && v.rank <= STET_VALUES_RANK_MAX);
         stet_journal_values_add(&copy, &v);
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct stet_json j;
     size_t n;
 
-    copy.used = copy.dropped = 0;
+    stet_journal_values_init(&copy);
     n = read_all(input);
     CHECK(n >= copy.dropped);
     stet_json_init(&j, &out);

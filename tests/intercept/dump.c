@@ -115,9 +115,11 @@ static int dump(const char *path)
             execs(&j, event.record);
         if (event.kind == STET_REC_compile_copy)
             hex(&j, "value", ((const struct stet_rec_compile_copy *)event.record)->value);
-        if (event.kind == STET_REC_compile_values)
-            stet_journal_values_json(
-                &j, "values", ((const struct stet_rec_compile_values *)event.record)->values);
+        if (event.kind == STET_REC_compile_values) {
+            const struct stet_rec_compile_values *v = event.record;
+
+            stet_journal_values_json(&j, "values", v->packed.len ? v->packed : v->values);
+        }
         stet_json_end_object(&j);
         for (size_t i = 0; i < out.len; i++)
             putchar(out.ptr[i] == '\n' ? ' ' : out.ptr[i]);

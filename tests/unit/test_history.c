@@ -41,6 +41,40 @@ TEST(two_values_are_not_a_counter)
     end(&r);
 }
 
+TEST(a_number_that_stays_for_several_calls_is_not_a_counter)
+{
+    start(&r);
+    compile_of(&r, 4, "3.0", "", "jit_f", 2);
+    compile_of(&r, 4, "4.0", "", "jit_f", 2);
+    compile_of(&r, 4, "5.0", "", "jit_f", 2);
+    ran(&r, "aabbcc");
+    EXPECT_CLASS("baked-constant", judged(&r, 1));
+    EXPECT_CLASS("baked-constant", judged(&r, 2));
+    end(&r);
+}
+
+TEST(operations_that_go_where_a_constant_changed_are_that_constant)
+{
+    const char *more = "%b = stablehlo.sqrt %a : tensor<4x4xf32> "
+                       "loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n";
+
+    start(&r);
+    compile_of(&r, 4, "0.7", more, "jit_f", 3);
+    compile_of(&r, 4, "0.8", more, "jit_f", 3);
+    compile_of(&r, 4, "0.8", "", "jit_f", 3);
+    ran(&r, "aaabbbccc");
+    EXPECT_CLASS("baked-constant", judged(&r, 1));
+    EXPECT_CLASS("baked-constant", judged(&r, 2));
+    EXPECT_INT(7, judged(&r, 2)->origin.line);
+    end(&r);
+    start(&r); /* no constant changed before */
+    compile_of(&r, 4, "0.8", more, "jit_f", 3);
+    compile_of(&r, 4, "0.8", "", "jit_f", 3);
+    ran(&r, "aaabbb");
+    EXPECT_CLASS("graph-change", judged(&r, 1));
+    end(&r);
+}
+
 TEST(a_bias_correction_is_the_optimizers)
 {
     start(&r);
@@ -72,6 +106,22 @@ TEST(a_short_batch_that_ends_each_pass_of_two_is_the_last_one)
     ran(&r, "ababab");
     EXPECT_CLASS("last-batch", judged(&r, 1));
     EXPECT_INT(STET_SURE_LIKELY, judged(&r, 1)->sure);
+    end(&r);
+}
+
+TEST(a_short_batch_that_comes_irregularly_is_not_the_last_one)
+{
+    start(&r);
+    compile_of(&r, 16, "1.5", "", "jit_f", 9);
+    compile_of(&r, 12, "1.5", "", "jit_f", 2);
+    ran(&r, "aaabaaaaaba");
+    EXPECT_CLASS("shape-drift", judged(&r, 1));
+    end(&r);
+    start(&r); /* an evaluation comes between the passes */
+    compile_of(&r, 16, "1.5", "", "jit_f", 14);
+    compile_of(&r, 12, "1.5", "", "jit_f", 3);
+    ran(&r, "aaabaaaaabaaaaab");
+    EXPECT_CLASS("last-batch", judged(&r, 1));
     end(&r);
 }
 
@@ -201,6 +251,35 @@ TEST(what_is_read_after_the_loop_or_once_in_many_turns_does_not_hold_it_up)
     f = read_back(NULL, 3, "aabaabaab");
     EXPECT_CLASS("host-sync", f);
     end(&r);
+}
+
+/* An operation outside jit, c, in line 4 of a loop over f, a, and now and then over g, b. */
+static void read_after(const char *order, const char *cause)
+{
+    static char path[] = "/tmp/stet-history-XXXXXX";
+    const char *source = "for x in data:\n    y = f(x)\n    z = g(y)\n    print(float(z[0]))\n";
+    int fd = mkstemp(path);
+
+    start(&r);
+    r.file = path;
+    EXPECT(fd >= 0 && write(fd, source, strlen(source)) == (ssize_t)strlen(source));
+    compile_of(&r, 4, "1.5", "", "jit_f", 9);
+    compile_of(&r, 8, "1.5", "", "jit_g", 4);
+    compile_of(&r, 12, "1.5", "", "jit_squeeze", 4);
+    r.h.sightings[2].trigger.line = 4;
+    r.h.sightings[2].eager = true;
+    ran(&r, order);
+    EXPECT_CLASS(cause, judged(&r, 2));
+    end(&r);
+    unlink(path);
+    close(fd);
+    memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+}
+
+TEST(what_is_read_of_another_function_now_and_then_does_not_hold_the_loop_up)
+{
+    read_after("aacaacaacaac", "host-sync");
+    read_after("aabcaabcaabcaabc", "nothing");
 }
 
 /* `other` is first compiled when f has run three times, in line 4 of this source. */

@@ -127,6 +127,74 @@ TEST(functions_that_a_factory_made_are_not_recompiles_of_each_other)
     end(&r);
 }
 
+/* Two objects of one function, with a constant each. */
+static const struct stet_finding *objects_of(const char *order)
+{
+    uint64_t runs[2] = {0};
+
+    start(&r);
+    for (const char *p = order; *p; p++)
+        runs[*p - 'a']++;
+    r.function = r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", runs[0]);
+    r.object = 2;
+    compile_of(&r, 4, "2.5", "", "jit_f", runs[1]);
+    ran(&r, order);
+    return judged(&r, 1);
+}
+
+TEST(functions_of_a_table_that_all_run_in_each_turn_are_not_recompiles)
+{
+    EXPECT(objects_of("abababab")->benign);
+    end(&r);
+    EXPECT(!objects_of("aaaabbbb")->benign); /* the first one is not used any more */
+    end(&r);
+    EXPECT(!objects_of("aabaaabaaaab")->benign);
+    end(&r);
+}
+
+TEST(functions_that_are_both_made_anew_in_each_turn_are_not_recompiles_of_each_other)
+{
+    start(&r);
+    r.function = 1;
+    for (r.object = 1; r.object < 7; r.object++)
+        compile_of(&r, 4, r.object % 2 ? "1.5" : "2.5", "", "jit_f", 1);
+    ran(&r, "abcdef");
+    EXPECT(judged(&r, 1)->benign);
+    EXPECT_CLASS("fresh-jit", judged(&r, 2));
+    EXPECT(!judged(&r, 2)->benign);
+    end(&r);
+}
+
+TEST(a_line_that_runs_once_before_the_loop_is_a_start)
+{
+    static char path[] = "/tmp/stet-start-XXXXXX";
+    const char *source = "f(x, True)\nf(x, False)\nfor x in data:\n    f(x, True)\n    g(x)\n";
+    struct stet_frame at[] = {{.line = 1}, {.line = 2}, {.line = 4}};
+    int fd = mkstemp(path);
+
+    EXPECT(fd >= 0 && write(fd, source, strlen(source)) == (ssize_t)strlen(source));
+    for (int late = 0; late < 2; late++) {
+        start(&r);
+        r.file = path;
+        compile_of(&r, 4, "1.5", "", "jit_f", 1);
+        compile_of(&r, 4, "2.5", "", "jit_f", 1);
+        compile_of(&r, 8, "1.5", "", "jit_g", 9);
+        for (uint32_t i = 0; i < 2; i++) {
+            struct stet_frame *f = &at[i && late ? 2 : i];
+
+            f->file = stet_view_str(path);
+            r.h.sightings[i].trigger.line = (uint32_t)f->line;
+            r.h.sightings[i].lines = (struct stet_frames){.items = f, .count = 1};
+        }
+        ran(&r, "abccccccccc");
+        EXPECT(judged(&r, 1)->benign == !late);
+        end(&r);
+    }
+    unlink(path);
+    close(fd);
+}
+
 TEST(the_gradient_of_a_compiled_function_is_a_program_of_its_own)
 {
     start(&r);

@@ -44,7 +44,8 @@ static struct stet_journal_value mesh(int64_t axes)
 static void start(void)
 {
     stet_arena_init(&arena, (size_t)1 << 20);
-    before.used = before.dropped = now.used = now.dropped = 0;
+    stet_journal_values_init(&before);
+    stet_journal_values_init(&now);
 }
 
 static uint32_t compared(const struct stet_moved **out)

@@ -1,30 +1,7 @@
 /* Facts about the line that makes a value differ from turn to turn. A script marks the line that
  * waits with `# call`, its callers with `# call2` and `# call3`, and the line of the answer with
  * `# here`; without that mark there is no answer. The called function is `step`. */
-#include "python_help.h"
-
-#define HEAD                                                                                       \
-    "import collections, dataclasses, functools, itertools, queue, random, threading\n"            \
-    "import jax\nimport jax.numpy as jnp\nimport numpy as np\nimport torch\n"                      \
-    "def step(x, n=1, extra=None):  # def\n    return x * n\n"                                     \
-    "step = jax.jit(step)\n"                                                                       \
-    "rng = np.random.default_rng(0)\n"
-
-static void expect(const char *body, const char *part, enum stet_python_aspect aspect)
-{
-    begin(HEAD, body);
-    expect_here(body, followed(PY_HELD_ARGUMENT, part, aspect));
-}
-
-static void expect_each(const char *const *bodies, size_t count, const char *part,
-                        enum stet_python_aspect aspect)
-{
-    for (size_t i = 0; i < count; i++)
-        expect(bodies[i], part, aspect);
-}
-
-#define EACH(bodies, part, aspect)                                                                 \
-    expect_each(bodies, sizeof(bodies) / sizeof *(bodies), part, aspect)
+#include "trail_help.h"
 
 TEST(sizes_are_followed_to_the_line_that_decides_them)
 {
@@ -37,7 +14,7 @@ TEST(sizes_are_followed_to_the_line_that_decides_them)
         "for i in range(6):\n    step(make(size(i)))  # call\n",
         "for rows in (4, 6, 8):  # here\n    step(torch.ones(rows))  # call\n",
         "sizes = [4, 6, 8]  # here\nfor rows in sizes:\n    step(torch.ones(rows))  # call\n",
-        "sizes = [4, 6, 8]  # here\nfor i in range(3):\n    x = torch.ones(sizes[i])\n"
+        "sizes = [4, 6, 8]\nfor i in range(3):\n    x = torch.ones(sizes[i])  # here\n"
         "    step(x)  # call\n",
         "def batches():\n    for k in range(6):\n        yield torch.ones(4 + k)  # here\n"
         "for x in batches():\n    step(x)  # call\n",
@@ -49,7 +26,7 @@ TEST(sizes_are_followed_to_the_line_that_decides_them)
         "for i in range(6):\n    train(torch.ones(4 + i))  # here # call2\n",
         "x = torch.ones(4)\nfor i in range(6):\n    x.resize_(i + 1)  # here\n    step(x)  # "
         "call\n",
-        "for i in range(9):\n    n = rng.integers(3, 9)  # here\n    m = n + 2\n"
+        "for i in range(9):\n    n = rng.integers(3, 9)\n    m = n + 2  # here\n"
         "    x = np.zeros((4, m))\n    step(jnp.asarray(x))  # call\n",
         "def clips():\n    while True:\n        pairs = [rng.normal(size=5) for _ in range(3)]\n"
         "        width = max(p.size for p in pairs)  # here\n"
@@ -447,12 +424,12 @@ TEST(the_object_of_a_method_is_known_in_the_functions_inside_it)
 {
     static const char body[] =
         "class Engine:\n    def __init__(self, rate):\n        self.configure(rate)\n"
-        "    def configure(self, rate):\n        self.rate = rate  # here\n"
+        "    def configure(self, rate):\n        self.rate = rate\n"
         "        self.run = jax.jit(self.make())\n"
         "    def make(self):\n        def advance(x):  # def\n            return x * self.rate\n"
         "        return advance\n"
         "engine = Engine(0.5)\nfor i in range(9):\n    engine.run(2)  # call\n"
-        "    if i % 3 == 2:\n        engine.configure(engine.rate * 0.5)\n";
+        "    if i % 3 == 2:\n        engine.configure(engine.rate * 0.5)  # here\n";
 
     begin("import jax\n", body);
     expect_here(body, followed(PY_HELD_CLOSURE, "self.rate", PY_OF_VALUE));

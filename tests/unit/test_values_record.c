@@ -3,6 +3,7 @@
 
 #include "test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct stet_journal_values values;
@@ -12,20 +13,20 @@ static void add(struct stet_journal_value v)
     stet_journal_values_add(&values, &v);
 }
 
-static struct stet_reader reader(size_t n)
+static struct stet_journal_values_reader reader(size_t n)
 {
-    struct stet_reader r;
+    struct stet_journal_values_reader r;
 
-    stet_reader_init(&r, stet_view_of(values.bytes, n), 0);
+    stet_journal_values_open(&r, stet_view_of(values.bytes, n));
     return r;
 }
 
 TEST(every_kind_survives)
 {
-    struct stet_reader r;
+    struct stet_journal_values_reader r;
     struct stet_journal_value v;
 
-    values.used = values.dropped = 0;
+    stet_journal_values_init(&values);
     add((struct stet_journal_value){.kind = STET_VALUE_NONE, .path = STET_VIEW("a"), .frame = 300});
     add((struct stet_journal_value){.kind = STET_VALUE_INT,
                                     .scope = STET_SCOPE_ARGUMENT,
@@ -60,84 +61,179 @@ TEST(every_kind_survives)
     EXPECT(stet_view_is(v.text, "bfloat16") && stet_view_is(v.place, "NamedSharding"));
     EXPECT(stet_journal_values_next(&r, &v) && v.line == 77 && v.address == 42);
     EXPECT(stet_view_is(v.file, "/a/b.py") && stet_view_is(v.text, "step"));
-    EXPECT(!stet_journal_values_next(&r, &v) && stet_reader_ok(&r));
+    EXPECT(!stet_journal_values_next(&r, &v) && stet_reader_ok(&r.in));
 }
 
 TEST(values_that_do_not_fit_are_counted_and_none_is_truncated)
 {
-    struct stet_reader r;
+    struct stet_journal_values_reader r;
     struct stet_journal_value v;
     char path[200];
     size_t n = 0;
 
-    memset(path, 'p', sizeof path);
-    values.used = values.dropped = 0;
-    for (int i = 0; i < 400; i++)
+    stet_journal_values_init(&values);
+    for (int i = 0; i < 400; i++) {
+        memset(path, 'a' + i % 26, sizeof path); /* nothing in common with the one before */
         add((struct stet_journal_value){
             .kind = STET_VALUE_INT, .path = stet_view_of(path, sizeof path), .number = i});
+    }
     r = reader(values.used);
-    while (stet_journal_values_next(&r, &v))
-        EXPECT(v.number == (int64_t)n++ && v.path.len == sizeof path);
-    EXPECT(stet_reader_ok(&r));
+    for (; stet_journal_values_next(&r, &v); n++)
+        EXPECT(v.path.len == sizeof path && v.path.ptr[199] == 'a' + v.number % 26);
+    EXPECT(stet_reader_ok(&r.in));
     EXPECT(values.dropped > 0 && n + values.dropped == 400);
 }
 
 /* The length before a value takes one byte or two, and the last value may end with the buffer. */
 TEST(values_of_every_length_are_read_back)
 {
-    static char path[1100];
+    static char path[STET_VALUES_PATH_MAX + 1];
     struct stet_journal_value v;
-    struct stet_reader r;
-    size_t fit = 0;
+    struct stet_journal_values_reader r;
 
     memset(path, 'p', sizeof path);
     for (size_t n = 1; n <= sizeof path; n++) {
-        values.used = values.dropped = 0;
+        stet_journal_values_init(&values);
         add((struct stet_journal_value){.kind = STET_VALUE_NONE, .path = stet_view_of(path, n)});
         add((struct stet_journal_value){.kind = STET_VALUE_INT, .number = 5});
+        EXPECT(values.dropped == (n > STET_VALUES_PATH_MAX));
         r = reader(values.used);
         if (!values.dropped) {
             EXPECT(stet_journal_values_next(&r, &v) && v.path.len == n);
             EXPECT(memcmp(v.path.ptr, path, n) == 0);
-            fit = n;
         }
-        EXPECT(stet_journal_values_next(&r, &v) && v.number == 5);
-        EXPECT(!stet_journal_values_next(&r, &v) && stet_reader_ok(&r));
+        EXPECT(stet_journal_values_next(&r, &v) && v.number == 5 && !v.path.len);
+        EXPECT(!stet_journal_values_next(&r, &v) && stet_reader_ok(&r.in));
     }
-    EXPECT(fit > 1000 && fit < sizeof path);
     for (uint32_t left = 0; left < 300; left++) { /* bytes at the end of the buffer */
-        enum { PATH = 200, NEEDED = 2 + 3 + 2 + PATH + 1 };
+        enum { PATH = 200, NEEDED = 2 + 1 + 1 + 2 + PATH + 1 + 1 };
         uint32_t used = (uint32_t)STET_VALUES_SIZE - left;
 
+        stet_journal_values_init(&values);
         values.used = used;
-        values.dropped = 0;
         add((struct stet_journal_value){.kind = STET_VALUE_NONE, .path = stet_view_of(path, PATH)});
         EXPECT(values.dropped == (left < NEEDED));
         EXPECT(values.used == used + (left < NEEDED ? 0 : NEEDED));
     }
 }
 
+/* A thousand fields of one form take a few bytes each. */
+TEST(texts_and_the_beginnings_of_paths_are_written_once)
+{
+    struct stet_journal_values_reader r;
+    struct stet_journal_value v;
+    char path[64];
+    int n = 0;
+
+    stet_journal_values_init(&values);
+    for (int i = 0; i < 1000; i++) {
+        snprintf(path, sizeof path, "self.trainer.model.layers[%d].kernel", i);
+        add((struct stet_journal_value){.kind = STET_VALUE_ARRAY,
+                                        .path = stet_view_str(path),
+                                        .type = STET_VIEW("ArrayImpl"),
+                                        .text = STET_VIEW("float32"),
+                                        .place = STET_VIEW("SingleDeviceSharding"),
+                                        .rank = 1,
+                                        .dims = {i}});
+    }
+    EXPECT(!values.dropped);
+    r = reader(values.used);
+    for (; stet_journal_values_next(&r, &v); n++) {
+        snprintf(path, sizeof path, "self.trainer.model.layers[%d].kernel", n);
+        EXPECT(stet_view_is(v.path, path) && v.dims[0] == n);
+        EXPECT(stet_view_is(v.place, "SingleDeviceSharding") && stet_view_is(v.text, "float32"));
+    }
+    EXPECT_INT(1000, n);
+}
+
+/* More different texts than have a number: the others are written in full. */
+TEST(any_number_of_texts_is_read_back)
+{
+    struct stet_journal_values_reader r;
+    struct stet_journal_value v;
+    char type[32];
+    int n = 0;
+
+    stet_journal_values_init(&values);
+    for (int i = 0; i < 600; i++) {
+        snprintf(type, sizeof type, "Layer%d", i);
+        add((struct stet_journal_value){
+            .kind = STET_VALUE_OBJECT, .type = stet_view_str(type), .address = (uint64_t)i});
+    }
+    EXPECT(!values.dropped);
+    r = reader(values.used);
+    for (; stet_journal_values_next(&r, &v); n++) {
+        snprintf(type, sizeof type, "Layer%d", n);
+        EXPECT(stet_view_is(v.type, type) && v.address == (uint64_t)n);
+    }
+    EXPECT(n == 600 && stet_reader_ok(&r.in));
+}
+
+/* length, kind, scope, frame, path, type, and the fields of the kind */
+TEST(values_of_older_journals_are_read)
+{
+    static const unsigned char bytes[] = {13,
+                                          STET_VALUE_INT,
+                                          STET_SCOPE_ARGUMENT,
+                                          2,
+                                          4,
+                                          'a',
+                                          'r',
+                                          'g',
+                                          's',
+                                          3,
+                                          'i',
+                                          'n',
+                                          't',
+                                          10,
+                                          14,
+                                          STET_VALUE_OBJECT,
+                                          0,
+                                          5,
+                                          1,
+                                          'm',
+                                          0,
+                                          7,
+                                          0,
+                                          0,
+                                          0,
+                                          0,
+                                          0,
+                                          0,
+                                          0};
+    struct stet_journal_values_reader r;
+    struct stet_journal_value v;
+
+    stet_journal_values_open(&r, stet_view_of(bytes, sizeof bytes));
+    EXPECT(stet_journal_values_next(&r, &v) && v.kind == STET_VALUE_INT && v.number == 5);
+    EXPECT(v.scope == STET_SCOPE_ARGUMENT && v.frame == 2 && stet_view_is(v.path, "args"));
+    EXPECT(stet_view_is(v.type, "int"));
+    EXPECT(stet_journal_values_next(&r, &v) && v.kind == STET_VALUE_OBJECT && v.address == 7);
+    EXPECT(v.scope == STET_SCOPE_LOCAL && v.frame == 5 && stet_view_is(v.path, "m"));
+    EXPECT(!stet_journal_values_next(&r, &v) && stet_reader_ok(&r.in));
+}
+
 TEST(a_value_larger_than_any_may_be_is_dropped)
 {
     static char text[5000];
 
-    values.used = values.dropped = 0;
+    stet_journal_values_init(&values);
     add((struct stet_journal_value){.kind = STET_VALUE_WORD,
                                     .text = stet_view_of(text, sizeof text)});
-    EXPECT(values.used == 0 && values.dropped == 1);
+    EXPECT(values.used == 2 && values.dropped == 1);
 }
 
 TEST(damaged_bytes_are_an_error_and_never_a_crash)
 {
     struct stet_journal_value v;
-    struct stet_reader r;
+    struct stet_journal_values_reader r;
     unsigned char keep;
 
-    values.used = values.dropped = 0;
+    stet_journal_values_init(&values);
     add((struct stet_journal_value){.kind = STET_VALUE_ARRAY, .text = STET_VIEW("f32"), .rank = 3});
-    for (size_t n = 1; n < values.used; n++) {
+    for (size_t n = 3; n < values.used; n++) { /* the text of its dtype is complete before it is */
         r = reader(n);
-        EXPECT(!stet_journal_values_next(&r, &v) && !stet_reader_ok(&r));
+        EXPECT(!stet_journal_values_next(&r, &v) && stet_reader_ok(&r.in) == (n == 2 + 1 + 1 + 3));
     }
     for (size_t i = 0; i < values.used; i++) {
         keep = values.bytes[i];
@@ -153,12 +249,19 @@ TEST(damaged_bytes_are_an_error_and_never_a_crash)
 
 TEST(kinds_of_a_newer_stet_are_skipped)
 {
-    /* length, kind, scope, frame, path, type; kind 99 is not known here */
-    static const unsigned char bytes[] = {5, 99, 0, 0, 0, 0, 5, STET_VALUE_NONE, 0, 7, 0, 0};
-    struct stet_reader r;
+    /* mark, version; length, kind × 2, scope, frame, shared, path, type; kind 62 is not known here,
+     * and the next path begins with its path */
+    static const unsigned char bytes[] = {
+        0, 1, 9, 124, 0, 3, 0, 1, 'x', 0, 0, 77, 6, STET_VALUE_NONE * 2 + 1, 1, 1, 'y', 0, 0};
+    /* an older journal: length, kind, scope, frame, path, type */
+    static const unsigned char old[] = {5, 99, 0, 0, 0, 0, 5, STET_VALUE_NONE, 0, 7, 0, 0};
+    struct stet_journal_values_reader r;
     struct stet_journal_value v;
 
-    stet_reader_init(&r, stet_view_of(bytes, sizeof bytes), 0);
+    stet_journal_values_open(&r, stet_view_of(bytes, sizeof bytes));
+    EXPECT(stet_journal_values_next(&r, &v) && v.kind == STET_VALUE_NONE && v.frame == 3);
+    EXPECT(stet_view_is(v.path, "xy"));
+    stet_journal_values_open(&r, stet_view_of(old, sizeof old));
     EXPECT(stet_journal_values_next(&r, &v) && v.kind == STET_VALUE_NONE && v.frame == 7);
 }
 

@@ -11,6 +11,7 @@ import sys
 import weakref
 
 sys.path.insert(0, sys.argv[3])
+import wrappers
 from jax._src import pjit
 
 released = ctypes.CDLL(sys.argv[1])
@@ -57,6 +58,76 @@ def known():
         if number:
             assert jitted({"x": (4, 8)}, 2, state, train=False, mode="eval")
     return plateau, mode, keep, total, nested, point, bound, waiting
+
+
+class Layer:
+    def __init__(self, number):
+        self.number, self.width, self.rate, self.bias, self.name = number, 64, 0.1, None, "a layer"
+        self.weights = [number] * 100
+
+
+class Noise:
+    def __init__(self):
+        self.strength = 0.25
+
+
+class Block:
+    def __init__(self):
+        self.noise = Noise()
+
+
+class Model:
+    """Its thousand numbers and lists must not hide the one that is four objects away."""
+
+    def __init__(self):
+        self.layers = [Layer(i) for i in range(60)]
+        self.block = Block()
+        self.owner = self
+
+
+class Trainer:
+    def __init__(self):
+        self.model = Model()
+        self.losses = [0.5] * 1000
+
+
+def scale_by(rate):
+    step_size = -rate
+
+    def update(grads):
+        return step_size * grads
+
+    return update
+
+
+Transform = collections.namedtuple("Transform", "init update")
+
+
+class Optimizer:
+    """Of functions that close over functions, as optax's are."""
+
+    def __init__(self, rate):
+        functions = (len, scale_by(rate))
+
+        def update(grads):
+            return [f(grads) for f in functions]
+
+        self.tx = Transform(len, update)
+        self.apply = Noise().__init__
+
+
+def deep():
+    trainer, optimizer = Trainer(), Optimizer(0.125)
+    again = trainer.model
+
+    def learn(model, optimizer, batch):
+        return model, optimizer, batch
+
+    plain = pjit.cache_miss_of(learn, JitInfo((), ()), released.drive_compile, b"fake program closures\n")
+    assert plain(optimizer, 3)
+    taken = pjit.cache_miss_of(learn, JitInfo((), ()), released.drive_compile, b"fake program passed\n")
+    assert wrappers.Jitted(taken)(trainer.model, Optimizer(0.5), batch=7)
+    return again
 
 
 class Evil:
@@ -213,6 +284,7 @@ def nothing_is_kept():
 
 
 known()
+deep()
 notes = hostile()
 assert not notes, "code of the user's ran: %s" % sorted(set(notes))
 assert nothing_is_kept(), "a local was kept alive"

@@ -36,6 +36,7 @@ ROWS = [
     Row("C, D", "c_eager_layers.py"),
     Row("E", "e_not_jitted.py", [Want("eager-storm", "def improve(", ("Wrap improve in one jax.jit",))]),
     Row("E", "e_measured.py", [Want("eager-storm", "def share_right(", ("Wrap share_right in one jax.jit",))]),
+    Row("E", "e_folds.py"),
     Row("F", "f_twins.py"),
     Row("G", "g_ahead.py"),
     Row("G", "g_guarded.py"),
@@ -45,6 +46,7 @@ ROWS = [
     Row("J, M23", "j_leaf.py", [Want("optional-key", "level = settle(level, record)", ("record['note']",))],
         never=STATIC),
     Row("J", "j_weighted.py", [Want("optional-key", "return jnp.mean(off", ("sample['trust']",))], never=("slopes = {",)),
+    Row("J", "j_thawed.py", [Want("optional-key", "moving = nudge(moving")], never=("rank-change", "python-loop")),
     Row("K", "k_static_size.py", [Want("static-argument capacity-leak", "edges = jnp.linspace", ("static argument bins",))]),
     # Its loader indexes arrays outside jit in each turn, which is a true story of its own.
     Row("L", "l_curriculum.py", [Want("shape-drift", "slope = jax.grad("), Want("eager-storm", "picked")],
@@ -73,6 +75,8 @@ ROWS = [
         summary=("1 first compile in the loop",), never=("compiled again",)),
     Row("T", "t_counted_field.py", [Want("python-counter baked-constant", "return field * 0.5 + 0.001 * clock.fired", ("clock.fired",))],
         never=("the constant took",)),  # the first new value is only a new value
+    Row("T", "t_counted_model.py", [Want("python-counter", "mean = rise(tower", edit="self.looked += 1")],
+        never=("identical-rehash",)),
     Row("T", "t_packed.py", [Want("varlen", "pooled = jax.ops.segment_sum(")], never=("shape-drift", "grows by")),
     Row("X", "x_counting.py", [Want("python-counter", "return field * 0.9 + turn")], never=("static-argument:",)),
     Row("X", "x_first_size.py", [Want("shape-drift", "return jnp.mean(jnp.sin(samples) ** 2)")], never=("last-batch",)),
@@ -88,5 +92,9 @@ ROWS = [
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
         never=("grad-create-accumulate", "zero_grad", "optimizer")),
     Row("X", "x_collected.py", [Want("hidden-branch", "out = out + 0.01 * jnp.sum(x ** 2)")]),
+    Row("Z", "z_width.py", [Want("options-drift", "return level * 0.9", ("jax_enable_x64",), edit="return jax.enable_x64(True)")],
+        never=("Convert",)),
+    Row("Z", "z_precision.py", [Want("options-drift", "return jnp.tanh(field @ mix)", ("jax_default_matmul_precision",),
+                                     edit="with jax.default_matmul_precision")], never=("graph-change",)),
     Row("Y", "y_given.py", [Want("last-batch", "page, left = left[", edit="page, left = left[")]),
 ]

@@ -1,14 +1,16 @@
 """Runs the written programs and their clean twins under Stet, and prints a table of what was said.
 
-    run.py BUILD_DIR ENVIRONMENTS [--programs DIR] [--only PROGRAM]… [--strict] [--keep DIR | --again DIR]
+    run.py BUILD_DIR ENVIRONMENTS [--programs DIR] [--only PROGRAM]… [--strict] [--kinds] [--keep DIR | --again DIR]
 
 --programs: a folder of the same layout (README.md), instead of this one.
 --keep: what the programs left (sources, recordings) stays there. --again: explain such recordings again, without
 running a program; what `stet run` printed is not judged then.
 --strict: exit 1 unless each planted cause is named with its line and its function, nothing else is alarmed, and
 the four outputs agree. Without it the exit is 1 only if a program or Stet fails.
+--kinds: also print how often each cause, and each kind of line to edit, was right.
 """
 import argparse
+import ast
 import json
 import os
 import pathlib
@@ -132,6 +134,19 @@ class Count:
         return f"{self.right} of {self.all}" + (f" ({100 * self.right / self.all:.1f} %)" if self.all else "")
 
 
+def kind_of(source, story):
+    """What the line to edit is: the statement that begins there, or the call that waits."""
+    _, file, line = place(story)
+    trigger = story["trigger"] or {"file": "", "line": 0}
+    if (file, line) == (name(trigger["file"]), trigger["line"]):
+        return "the waiting call"
+    try:
+        found = [n for n in ast.walk(ast.parse((source / file).read_text())) if isinstance(n, ast.stmt) and n.lineno == line]
+    except (OSError, SyntaxError):
+        found = []
+    return type(found[0]).__name__ if found else "other"
+
+
 class Tally:
     """The figures below the table."""
 
@@ -139,6 +154,7 @@ class Tally:
         self.rows, self.causes = Count(), Count()
         self.sure = {word: Count() for word in ("certain", "likely", "guess", "none")}
         self.stories = {word: Count() for word in self.sure}
+        self.kinds = {}
         self.extra, self.alarmed, self.failed, self.wrong = 0, 0, 0, False
 
     def add(self, said, rows, beside, twin):
@@ -149,11 +165,18 @@ class Tally:
                 self.sure[r["sure"].split(",")[0]].add(r["line"])
         # Of everything that was reported, also what was not planted.
         for story in said.stories:
-            self.stories[story["confidence"]].add(any(
-                {story["cause"], *story["also"]} & set(p["causes"]) and place(story)[1:] in said.lines(p)
-                for p in said.truth["planted"]))
+            right = any({story["cause"], *story["also"]} & set(p["causes"]) and place(story)[1:] in said.lines(p)
+                        for p in said.truth["planted"])
+            self.stories[story["confidence"]].add(right)
+            for kind in (story["cause"], kind_of(said.source, story)):
+                self.kinds.setdefault((kind, story["confidence"]), Count()).add(right)
         self.extra, self.alarmed = self.extra + bool(beside), self.alarmed + (twin != "quiet")
         self.wrong |= bool(beside or said.differ) or twin != "quiet" or not all(r["line"] and r["function"] for r in rows)
+
+    def print_kinds(self):
+        print("\ncause and line right, by cause and by kind of line:")
+        for (kind, word), count in sorted(self.kinds.items()):
+            print(f"  {kind:24} {word:8} {count}")
 
     def print(self):
         print(f"\ncause, line and function: {self.rows}; the cause: {self.causes}; programs with another alarm: "
@@ -185,6 +208,7 @@ def main():
     parser.add_argument("--programs", type=lambda p: pathlib.Path(p).resolve(), default=HERE)
     parser.add_argument("--only", action="append")
     parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--kinds", action="store_true")
     parser.add_argument("--keep", type=lambda p: pathlib.Path(p).absolute())
     parser.add_argument("--again", type=lambda p: pathlib.Path(p).absolute())
     args = parser.parse_args()
@@ -202,6 +226,8 @@ def main():
                 print(f"{title} failed:\n{failure}", file=sys.stderr)
                 tally.failed += 1
     tally.print()
+    if args.kinds:
+        tally.print_kinds()
     sys.exit(bool(tally.failed or not tally.rows.all or (args.strict and tally.wrong)))
 
 
