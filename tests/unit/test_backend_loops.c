@@ -285,7 +285,7 @@ static void put_reductions(struct text *t, const char *op, const struct stet_sha
     put_type(t, &one), put(t, " ");
     if (!loop) {
         for (int turn = 0; turn < TURNS; turn++) {
-            char from[8];
+            char from[16];
 
             snprintf(from, sizeof from, "%%x%d", turn);
             put_reduction(t, op, s, dim, turn, from);
