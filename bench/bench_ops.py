@@ -26,7 +26,7 @@ SIDES = dict(stet=STET, xla=dict(JAX_PLATFORMS="cpu"))
 LEAST, MOST = 7, 400  # turns
 WRONG = dict(float32=1e-3, complex64=1e-3, bfloat16=2e-2)  # of the largest element
 # Operations that may take more than twice XLA's time; docs/cpu.md gives the reasons.
-SLOW = {}
+SLOW = {"scan-markov": 3, "segment-sum": 2.5, "cholesky-256": None, "solve-256": None}
 
 
 def serve(side):

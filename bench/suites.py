@@ -23,7 +23,7 @@ SUITES = {
     "diffrax": ["test"],
     "blackjax": ["tests"],
     "brax": ["brax"],
-    "mjx": ["--pyargs", "mujoco.mjx._src"],
+    "mjx": ["--import-mode=importlib", "--pyargs", "mujoco.mjx._src"],
     "jaxopt": ["tests"],
 }
 

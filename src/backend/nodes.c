@@ -101,18 +101,32 @@ struct stet_gval *stet_graph_iota(struct stet_lower *l, const struct stet_shape 
     return n->out[0];
 }
 
-/* An operation of integer constants, computed when planned; false if it is something else. */
+/* An operation or comparison of integer constants, computed when planned; false if it is something
+ * else. */
 static bool fold_integers(int op, enum stet_dtype out, struct stet_gval *const *in, void *result)
 {
     enum stet_dtype t = in[0]->shape.dtype;
     const void *x = stet_graph_splat_value(in[0]), *y = in[1] ? stet_graph_splat_value(in[1]) : x;
     const stet_tile_fn *row = stet_tile_kernels()->ops[t];
 
-    if (!x || !y || in[2] || out != t || op >= STET_TILE_OPS || !row || !row[op] ||
-        (t != STET_DT_S32 && t != STET_DT_U32 && t != STET_DT_S64 && t != STET_DT_U64))
+    if (!x || !y || in[2] || (out != t && out != STET_DT_PRED) || op >= STET_TILE_OPS || !row ||
+        !row[op] || (t != STET_DT_S32 && t != STET_DT_U32 && t != STET_DT_S64 && t != STET_DT_U64))
         return false;
     row[op](result, x, y, x, 1);
     return true;
+}
+
+/* The operand that is the result whatever the others are, or NULL. */
+static struct stet_gval *fold_choice(int op, struct stet_gval *const *in)
+{
+    const uint8_t *known;
+
+    if (op == STET_TILE_SELECT && (known = stet_graph_splat_value(in[0])))
+        return *known ? in[1] : in[2];
+    if (op == STET_TILE_NE && in[0]->shape.dtype == STET_DT_PRED &&
+        (known = stet_graph_splat_value(in[1])) && !*known)
+        return in[0];
+    return NULL;
 }
 
 struct stet_gval *stet_graph_ew(struct stet_lower *l, int op, enum stet_dtype out,
@@ -120,11 +134,14 @@ struct stet_gval *stet_graph_ew(struct stet_lower *l, int op, enum stet_dtype ou
 {
     struct stet_gval *in[3] = {a, b, c};
     _Alignas(16) unsigned char folded[16] = {0};
+    struct stet_gval *chosen;
     struct stet_gnode *n;
     struct stet_shape s;
 
     if (!a)
         return NULL;
+    if ((chosen = fold_choice(op, in)))
+        return chosen;
     stet_shape_set(&s, out, a->shape.dims, a->shape.rank);
     if (fold_integers(op, out, in, folded))
         return stet_graph_splat(l, &s, folded);

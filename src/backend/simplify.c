@@ -1,5 +1,6 @@
 /* Simplifies the graph: what is computed twice is computed once, a rotation of bits, which programs
- * write as two shifts and an "or", becomes one operation, and a remainder uses the quotient.
+ * write as two shifts and an "or", becomes one operation, a remainder uses the quotient, and so do
+ * quotients and remainders that are rounded down.
  *
  * Blocks are walked in order. A node that equals an earlier one in the same block, or in a block
  * around it, has its results replaced; nothing reads it any more, and fuse.c drops it. Values
@@ -98,6 +99,75 @@ static void make_remainder(struct stet_lower *l, const struct simplifier *s, str
     n->ew = STET_TILE_LESS_PRODUCT;
     n->in = in;
     n->in_count = 3;
+}
+
+/* ---- division that rounds down ---- */
+
+static bool is_ew(const struct stet_gval *v, int op)
+{
+    return v->def && v->def->kind == STET_G_EW && v->def->ew == op;
+}
+
+static bool is_s32(struct stet_gval *v, int32_t wanted)
+{
+    const void *value = v->shape.dtype == STET_DT_S32 ? stet_graph_splat_value(v) : NULL;
+
+    return value && memcmp(value, &wanted, sizeof wanted) == 0;
+}
+
+/* Is `v` the operation `op` of `a` and the constant `b`? */
+static bool is_with(const struct stet_gval *v, int op, const struct stet_gval *a, int32_t b)
+{
+    return is_ew(v, op) && v->def->in[0] == a && is_s32(v->def->in[1], b);
+}
+
+/* x / y, or x % y in either form, rounded towards zero, by a constant y > 0 */
+static bool is_division(const struct stet_gval *v, bool remainder, struct stet_gval **x,
+                        struct stet_gval **y)
+{
+    const void *value;
+    int32_t by;
+
+    if (remainder && is_ew(v, STET_TILE_LESS_PRODUCT) && is_division(v->def->in[0], false, x, y))
+        return v->def->in[1] == *y && v->def->in[2] == *x;
+    if (!is_ew(v, remainder ? STET_TILE_REM : STET_TILE_DIV) || v->shape.dtype != STET_DT_S32 ||
+        !(value = stet_graph_splat_value(v->def->in[1])))
+        return false;
+    *x = v->def->in[0], *y = v->def->in[1];
+    memcpy(&by, value, sizeof by);
+    return by > 0;
+}
+
+/* As JAX writes them: q - 1 in place of q = x / y where sign(x) != 1 and x % y != 0,
+ * r + y in place of r = x % y where r < 0 and r != 0. */
+static void make_floor(struct stet_gnode *n)
+{
+    struct stet_gval *changed = n->in[1], *plain = n->in[2], *x, *y, *u, *v;
+    bool remainder = is_division(plain, true, &x, &y);
+
+    if (!is_ew(n->in[0], STET_TILE_AND) || (!remainder && !is_division(plain, false, &x, &y)) ||
+        !(remainder ? is_ew(changed, STET_TILE_ADD) && changed->def->in[0] == plain &&
+                          changed->def->in[1] == y
+                    : is_with(changed, STET_TILE_SUB, plain, 1)))
+        return;
+    for (int i = 0; i < 2; i++) {
+        const struct stet_gval *negative = n->in[0]->def->in[i],
+                               *inexact = n->in[0]->def->in[1 - i];
+        const struct stet_gval *rest = is_ew(inexact, STET_TILE_NE) ? inexact->def->in[0] : NULL;
+
+        if (!rest || !is_with(inexact, STET_TILE_NE, rest, 0) || !is_division(rest, true, &u, &v) ||
+            u != x || v != y)
+            continue;
+        if (remainder ? is_with(negative, STET_TILE_LT, plain, 0)
+                      : is_ew(negative, STET_TILE_NE) && is_s32(negative->def->in[1], 1) &&
+                            is_ew(negative->def->in[0], STET_TILE_SIGN) &&
+                            negative->def->in[0]->def->in[0] == x) {
+            n->ew = remainder ? STET_TILE_FLOOR_REM : STET_TILE_FLOOR_DIV;
+            n->in[0] = x, n->in[1] = y;
+            n->in_count = 2;
+            return;
+        }
+    }
 }
 
 /* ---- what equals what ---- */
@@ -247,6 +317,8 @@ static void simplify_block(struct stet_lower *l, struct simplifier *s, struct st
             make_rotation_xor(l, n);
         if (n->kind == STET_G_EW && n->ew == STET_TILE_REM)
             make_remainder(l, s, n);
+        if (n->kind == STET_G_EW && n->ew == STET_TILE_SELECT)
+            make_floor(n);
         for (uint32_t i = 0; i < n->block_count; i++)
             simplify_block(l, s, n->blocks[i]);
         if (comparable(n))

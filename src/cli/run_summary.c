@@ -8,6 +8,7 @@
 #include "session/account_run.h"
 #include "session/avoided.h"
 #include "session/comparing.h"
+#include "session/compiler_cost.h"
 #include "session/exhausted.h"
 #include "session/frameworks.h"
 #include "session/program_cache.h"
@@ -224,6 +225,18 @@ static void say_zeros(struct stet_buf *out, const struct stet_run_digest *d,
     stet_session_readbacks_release(&r);
 }
 
+static void say_compiler(struct stet_buf *out, const struct stet_run_digest *d)
+{
+    uint64_t ns = stet_session_compiler_ns(d);
+
+    if (!ns)
+        return;
+    stet_buf_str(out, "stet: about ");
+    stet_text_duration(out, ns);
+    stet_buf_str(out, " of compiling avoided: the processor time that XLA's CPU compiler takes for "
+                      "programs of these sizes\n");
+}
+
 static void say_exhausted(struct stet_buf *out, const struct stet_run_digest *d, const char *folder)
 {
     struct stet_exhausted_list l;
@@ -259,6 +272,8 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
     }
     if (!end->brief && (d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
         print_causes(&out, folder, end->cpu);
+    if (end->brief && end->cpu)
+        say_compiler(&out, &d);
     stet_cli_elsewhere_text(&out, "stet: ", &d);
     say_exhausted(&out, &d, folder);
     if (end->zeros && d.executions)

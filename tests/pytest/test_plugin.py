@@ -118,7 +118,8 @@ class Plugin(unittest.TestCase):
         code, out, err = run("stet", "test", "--", *PYTEST_COMMAND, "-q", *ALL_COMPILES)
         self.assertEqual(code, 1, out + err)
         self.check(out)
-        self.assertNotIn("compiled again", err)  # the summary is one line
+        self.assertNotIn("compiled again", err)  # the summary gives totals alone
+        self.assertRegex(err, r"(?m)^stet: about [\d.]+ m?s of compiling avoided: ")
         code, out, err = run("stet", "test", "--", sys.executable, "-c", "import jax; print(jax.devices()[0].platform)")
         self.assertEqual((code, out), (0, "cpu\n"), err)
 

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "session/avoided.h"
+#include "session/compiler_cost.h"
 
 #include <stdlib.h>
 
@@ -171,4 +172,24 @@ TEST(text_gives_each_line_and_each_refused_family)
         out.ptr);
     stet_buf_release(&out);
     stet_avoided_release(&a);
+}
+
+/* 20 ms a KiB, up to 256 KiB. */
+TEST(only_planned_programs_avoid_the_compiler)
+{
+    struct stet_compile_event compiles[] = {
+        {.ended = true, .program_size = 2048},
+        {.ended = true, .program_size = 512},
+        {.ended = true, .program_size = 1 << 30},
+        {.ended = false, .program_size = 4096},
+        {.ended = true, .program_size = 4096, .load = true},
+        {.ended = true, .program_size = 4096, .error_code = 3},
+        {.ended = true, .program_size = 4096, .served = STET_SERVED_DISK},
+        {.ended = true, .program_size = 4096, .elsewhere = STET_VIEW("custom call")},
+    };
+    struct stet_process_digest process = {.compiles = compiles, .compile_count = 8};
+    struct stet_run_digest d = {.processes = &process, .process_count = 1}, none = {0};
+
+    EXPECT_INT(INT64_C(20000000) * 5 / 2 + INT64_C(20000000) * 256, stet_session_compiler_ns(&d));
+    EXPECT_INT(0, stet_session_compiler_ns(&none));
 }

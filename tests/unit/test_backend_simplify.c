@@ -1,20 +1,14 @@
 /* What the CPU backend computes once, and what it must compute again. */
 #include "backend_help.h"
 
-/* The cost of a function of %a and %b, f32[4,8], as planned. */
-static struct stet_plan_cost cost_of(const char *body)
+static struct stet_plan_cost text_cost(const struct text *t)
 {
     struct stet_plan_cost cost = {-1, -1, -1};
     struct stet_program p;
     struct stet_plan *plan;
-    struct text t = {.n = 0};
 
     last = (struct stet_err)STET_ERR_INIT;
-    put(&t,
-        "module { func.func @main(%%a: tensor<4x8xf32>, %%b: tensor<4x8xf32>) -> tensor<4x8xf32> "
-        "{ %s return %%r : tensor<4x8xf32> } }",
-        body);
-    if (stet_decode(&p, stet_view_of(t.s, t.n), &last) == STET_OK) {
+    if (stet_decode(&p, stet_view_of(t->s, t->n), &last) == STET_OK) {
         if (stet_plan_new(&plan, &p, &last) == STET_OK) {
             cost = stet_plan_info(plan)->cost;
             stet_plan_free(plan);
@@ -22,8 +16,20 @@ static struct stet_plan_cost cost_of(const char *body)
         stet_program_release(&p);
     }
     if (cost.flops < 0)
-        fprintf(stderr, "%s\n%s\n", last.text, t.s);
+        fprintf(stderr, "%s\n%s\n", last.text, t->s);
     return cost;
+}
+
+/* The cost of a function of %a and %b, f32[4,8], as planned. */
+static struct stet_plan_cost cost_of(const char *body)
+{
+    struct text t = {.n = 0};
+
+    put(&t,
+        "module { func.func @main(%%a: tensor<4x8xf32>, %%b: tensor<4x8xf32>) -> tensor<4x8xf32> "
+        "{ %s return %%r : tensor<4x8xf32> } }",
+        body);
+    return text_cost(&t);
 }
 
 TEST(what_is_computed_twice_is_computed_once)
@@ -153,5 +159,66 @@ TEST(remainders_that_use_the_quotient_are_the_remainders)
         }
         free(a.data), free(b.data), free(q.data), free(r.data);
         free(wanted_q.data), free(wanted_r.data);
+    }
+}
+
+/* Division by y that rounds down, as JAX writes it. `near_miss` has another constant in it, so that
+ * it is something else. */
+static void put_floored(struct text *m, bool remainder, int y, bool near_miss)
+{
+#define T "tensor<70xi32>"
+#define P "tensor<70xi1>"
+    put(m,
+        "func.func @main(%%x: " T ") -> " T " { %%y = stablehlo.constant dense<%d> : " T
+        " %%0 = stablehlo.constant dense<0> : " T " %%1 = stablehlo.constant dense<1> : " T
+        " %%c = stablehlo.constant dense<%d> : " T " %%r = stablehlo.remainder %%x, %%y : " T
+        " %%inexact = stablehlo.compare NE, %%r, %%0, SIGNED : (" T ", " T ") -> " P,
+        y, remainder ? near_miss : 1 + near_miss);
+    if (remainder)
+        put(m, " %%f = stablehlo.constant dense<false> : " P
+               " %%l = stablehlo.compare LT, %%r, %%c, SIGNED : (" T ", " T ") -> " P
+               " %%n = stablehlo.compare NE, %%l, %%f, UNSIGNED : (" P ", " P ") -> " P
+               " %%and = stablehlo.and %%n, %%inexact : " P " %%less = stablehlo.add %%r, %%y : " T
+               " %%v = stablehlo.select %%and, %%less, %%r : " P ", " T);
+    else
+        put(m, " %%q = stablehlo.divide %%x, %%y : " T " %%s = stablehlo.sign %%x : " T
+               " %%n = stablehlo.compare NE, %%s, %%1, SIGNED : (" T ", " T ") -> " P
+               " %%and = stablehlo.and %%n, %%inexact : " P
+               " %%less = stablehlo.subtract %%q, %%c : " T
+               " %%v = stablehlo.select %%and, %%less, %%q : " P ", " T);
+    put(m, " return %%v : " T " }");
+#undef T
+#undef P
+}
+
+/* What the text above says, for y that can be divided by. */
+static int64_t floored(bool remainder, int64_t x, int64_t y, bool near_miss)
+{
+    int64_t q = x / y, r = x % y;
+
+    if (remainder)
+        return r < near_miss && r != 0 ? r + y : r;
+    return x <= 0 && r != 0 ? q - 1 - near_miss : q;
+}
+
+TEST(division_that_rounds_down_rounds_down)
+{
+    static const int divisors[] = {1, 2, 3, 7, 100, 65536, 1 << 30, INT32_MAX, -2, -7, -65536};
+
+    for (size_t i = 0; i < 4 * sizeof divisors / sizeof divisors[0]; i++) {
+        bool remainder = i & 1, near_miss = i & 2;
+        int y = divisors[i / 4];
+        int32_t x[70], got[70];
+        struct text m = {.n = 0};
+
+        for (int k = 0; k < 70; k++)
+            x[k] = k < 40 ? k - 20 : (int32_t)(uint32_t)next();
+        x[0] = INT32_MIN, x[1] = INT32_MAX, x[2] = INT32_MIN + 1;
+        put_floored(&m, remainder, y, near_miss);
+        EXPECT(run_text(&m, (const void *[]){x}, (void *[]){got}, 1));
+        for (int k = 0; k < 70; k++)
+            EXPECT(got[k] == (int32_t)floored(remainder, x[k], y, near_miss));
+        /* one operation, if it is that */
+        EXPECT((text_cost(&m).flops == 70) == (y > 0 && !near_miss));
     }
 }

@@ -396,7 +396,8 @@ static bool device_busy(const void *context)
 static bool runs_here(struct stet_cpu_launch *l)
 {
     PJRT_Device *d = l->device;
-    bool called = l->code->info->talks && !l->talks;
+    const struct stet_plan_info *info = l->code->info;
+    bool called = info->calls && info->talks && !l->talks;
 
     if (l->joint || !(called || is_quick(l)))
         return false;

@@ -145,6 +145,33 @@ static void ROWN(k_LESS_PRODUCT, S)(ARGS)
     EACH d[i] = (T)(W_(c[i]) - W_(a[i]) * W_(b[i]));
 }
 
+#if BITS == 32 && IS_SIGNED
+/* Rounded down, by one divisor greater than 0. The quotient that div_by rounds towards zero is one
+ * too large if its product with the divisor is above x. */
+#define FLOORED(N, POWER, EXPR)                                                                    \
+    static void k_##N##_s32(ARGS)                                                                  \
+    {                                                                                              \
+        int32_t *d = restrict_d;                                                                   \
+        const int32_t *a = a_, y = n ? *(const int32_t *)b_ : 1;                                   \
+        const double reciprocal = 1 / (double)y * (1 + 0x1p-40);                                   \
+        const int bits = __builtin_ctz((unsigned)y);                                               \
+                                                                                                   \
+        (void)c_, (void)bits;                                                                      \
+        if ((y & (y - 1)) == 0) {                                                                  \
+            EACH d[i] = POWER;                                                                     \
+            return;                                                                                \
+        }                                                                                          \
+        EACH                                                                                       \
+        {                                                                                          \
+            int32_t x = a[i], q = (int32_t)((double)x * reciprocal), r = x - q * y;                \
+            d[i] = EXPR;                                                                           \
+        }                                                                                          \
+    }
+FLOORED(FLOOR_DIV, a[i] >> bits, q - (r < 0))
+FLOORED(FLOOR_REM, a[i] & (y - 1), r < 0 ? r + y : r)
+#undef FLOORED
+#endif
+
 #if BITS == 32 && !IS_SIGNED
 /* By as many bits for all elements. */
 #define ROTATED(x, y) ((x) << ((y) & 31) | (x) >> (-(y) & 31))
@@ -175,13 +202,16 @@ FO(OR, x | y)
 FO(XOR, x ^ y)
 
 const stet_tile_fn ISA(ROWN(stet_ops, S))[STET_TILE_OPS] = {
-    OPX(COPY),   OPX(ADD),        OPX(SUB),       OPX(MUL),    OPX(DIV),   OPX(REM),
-    OPX(POW),    OPX(MAX),        OPX(MIN),       OPX(AND),    OPX(OR),    OPX(XOR),
-    OPX(SHL),    OPX(SHR_LOGIC),  OPX(SHR_ARITH), OPX(EQ),     OPX(NE),    OPX(LT),
-    OPX(LE),     OPX(GT),         OPX(GE),        OPX(SELECT), OPX(CLAMP), OPX(NEG),
-    OPX(NOT),    OPX(ABS),        OPX(SIGN),      OPX(POPCNT), OPX(CLZ),   OPX(LESS_PRODUCT),
+    OPX(COPY),      OPX(ADD),        OPX(SUB),       OPX(MUL),    OPX(DIV),   OPX(REM),
+    OPX(POW),       OPX(MAX),        OPX(MIN),       OPX(AND),    OPX(OR),    OPX(XOR),
+    OPX(SHL),       OPX(SHR_LOGIC),  OPX(SHR_ARITH), OPX(EQ),     OPX(NE),    OPX(LT),
+    OPX(LE),        OPX(GT),         OPX(GE),        OPX(SELECT), OPX(CLAMP), OPX(NEG),
+    OPX(NOT),       OPX(ABS),        OPX(SIGN),      OPX(POPCNT), OPX(CLZ),   OPX(LESS_PRODUCT),
 #if BITS == 32 && !IS_SIGNED
-    OPX(ROTATE), OPX(ROTATE_XOR),
+    OPX(ROTATE),    OPX(ROTATE_XOR),
+#endif
+#if BITS == 32 && IS_SIGNED
+    OPX(FLOOR_DIV), OPX(FLOOR_REM),
 #endif
 };
 const stet_fold_fn ISA(ROWN(stet_fold, S))[STET_TILE_OPS] = {

@@ -223,6 +223,10 @@ static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
         if (y == 0)
             return x;
         return sign ? (y == -1 ? 0 : x % y) : (int64_t)(a % b);
+    case STET_TILE_FLOOR_DIV:
+        return x / y - (x % y < 0);
+    case STET_TILE_FLOOR_REM:
+        return x % y + (x % y < 0 ? y : 0);
     case STET_TILE_MAX:
         return int_less(t, x, y) ? y : x;
     case STET_TILE_MIN:
