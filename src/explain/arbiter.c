@@ -114,7 +114,7 @@ static bool needs_source(enum stet_cause cause)
 {
     return stet_cause_is(cause, STET_CAUSE_OF_ARGUMENT) ||
            stet_cause_is(cause, STET_CAUSE_HAS_VARIABLE) ||
-           stet_cause_is(cause, STET_CAUSE_MAY_COUNT);
+           stet_cause_is(cause, STET_CAUSE_MAY_COUNT) || cause == STET_CAUSE_HIDDEN_BRANCH;
 }
 
 /* PyTorch/XLA's programs have no lines, and the line that waits is not the one to edit. */

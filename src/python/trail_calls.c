@@ -470,7 +470,7 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
                                       .function = c->definition,
                                       .call = n,
                                       .caller = t->x->frame,
-                                      .bound = c->bound};
+                                      .bound = c->bound + c->given};
     verdict v;
 
     if (stet_python_kind(&c->module->ast, c->definition) == PY_CLASS) {

@@ -488,6 +488,8 @@ static verdict in_scope(struct stet_python_trail *t, uint32_t name, stet_python_
         if (list.items[i].binding && in_comprehension(m, list.items[i].binding, use))
             return event_value(t, &list.items[i]);
     v = in_turns(t, &list, use, covered);
+    if (v.how < PY_COUNTS && function != scope) /* what an earlier call of the function did */
+        v = stet_python_verdict_join(t, use, v, stet_python_events_remote(t, &list));
     if (v.how < PY_COUNTS && (!*covered || function != scope))
         v = stet_python_verdict_join(t, use, v, from_outside(t, name, scope, function));
     return v;

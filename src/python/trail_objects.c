@@ -128,6 +128,8 @@ static struct stet_python_callee denoted_call(struct stet_python_trail *t, stet_
     if (c.transform) {
         inner = denoted(t, stet_python_argument(m, n, 0), -1, depth + 1);
         inner.compiled |= c.transform->kind == PY_JITS;
+        if (c.transform->kind == PY_PARTIAL)
+            inner.given += stet_python_argument_count(m, n) - 1;
         return inner;
     }
     if (c.object) { /* Net().to(device).eval() */

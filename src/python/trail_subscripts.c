@@ -75,8 +75,9 @@ static verdict looked_up(struct stet_python_trail *t, stet_python_ref n, stet_py
         return stet_python_trail_into(t, value, (struct stet_python_part){PY_AT_INDEX, -1, {0}});
     item = stet_python_trail_into(t, value, each);
     if (item.how == PY_VARIES)
-        return item.counted || (item.listed && v.how == PY_VARIES &&
-                                t->called) /* what chooses one of them */
+        return (item.counted && t->aspect == PY_OF_VALUE) ||
+                       (item.listed && v.how == PY_VARIES &&
+                        t->called) /* what chooses one of them */
                    ? stet_python_verdict_used(t, n, v)
                    : item;
     /* one item of an array is not its size */

@@ -171,6 +171,11 @@ static size_t first_that(const struct stet_python_trail *t, const struct way *wa
     return i;
 }
 
+static stet_python_ref function_of(const struct stet_python_stop *p)
+{
+    return stet_python_function_around(p->module, p->statement);
+}
+
 /* Does the statement after a maker of arrays compute their size, in the same function? */
 static bool computes_size(const struct way *way, size_t maker)
 {
@@ -178,10 +183,26 @@ static bool computes_size(const struct way *way, size_t maker)
     const struct stet_python_stop *m = way->items[maker].place;
 
     return maker + 1 < way->count && s->value && s->place->module == m->module &&
-           stet_python_function_around(m->module, s->place->statement) ==
-               stet_python_function_around(m->module, m->statement) &&
+           function_of(s->place) == function_of(m) &&
            (s->does & (PY_WAY_COMPUTES | PY_WAY_REDUCES | PY_WAY_DRAWS | PY_WAY_CHOOSES)) &&
            !renames(s->place);
+}
+
+/* A function that makes an array of a size which it was given: the statement that computes it for
+ * the call. The maker itself if there is none before `end`, or if the size is its own. */
+static size_t given_size(const struct way *way, size_t maker, size_t end)
+{
+    const struct stet_python_stop *m = way->items[maker].place;
+
+    if (stet_python_kind(&m->module->ast, m->statement) != PY_RETURN || maker + 1 > end ||
+        (way->items[maker + 1].place->module == m->module &&
+         function_of(way->items[maker + 1].place) == function_of(m)))
+        return maker;
+    for (size_t i = maker + 1; i <= end && i < way->count; i++)
+        if (way->items[i].value && !renames(way->items[i].place) &&
+            way->items[i].does & (PY_WAY_COMPUTES | PY_WAY_REDUCES | PY_WAY_DRAWS | PY_WAY_CHOOSES))
+            return i;
+    return maker;
 }
 
 static verdict moved_to(verdict v, const struct stet_python_stop *p)
@@ -219,5 +240,6 @@ verdict stet_python_way_settle(const struct stet_python_trail *t, verdict v, boo
         (!is_given(way.items[end].place) &&
          way.items[end].does & (PY_WAY_REDUCES | PY_WAY_SELECTS | PY_WAY_DRAWS | PY_WAY_CHOOSES)))
         return v;
-    return moved_to(v, way.items[to + (computes_size(&way, to) ? 1 : 0)].place);
+    return moved_to(v,
+                    way.items[computes_size(&way, to) ? to + 1 : given_size(&way, to, end)].place);
 }

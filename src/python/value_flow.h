@@ -164,6 +164,7 @@ struct stet_python_callee {
     const struct stet_python_module *module; /* of `definition` */
     stet_python_ref definition;     /* function, lambda or class; 0 when not the project's */
     bool bound;                     /* a method: the object is the first argument */
+    uint32_t given;                 /* arguments that a partial passes before those of the call */
     stet_python_ref object;         /* of a method call that is not the project's */
     enum stet_python_effect effect; /* of a library's function or method */
     enum stet_python_meaning meaning;

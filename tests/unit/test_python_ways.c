@@ -83,3 +83,40 @@ TEST(the_key_of_a_comprehension_is_the_key_that_is_looked_up)
 
     EACH(bodies, "x['b']", PY_OF_SIZE);
 }
+
+TEST(what_an_earlier_call_of_a_function_did_is_followed)
+{
+    static const char *const bodies[] = {
+        "def make():\n    calls = [0]\n    def following():\n        i = calls[0]\n"
+        "        calls[0] += 1\n        return 6 + 2 * (i % 3)  # here\n    return following\n"
+        "schedule = make()\nfor k in range(6):\n    n = schedule()\n    step(1.0, n)  # call\n",
+        "def make():\n    calls = 0\n    def following():\n        nonlocal calls\n"
+        "        calls += 1\n        return 6 + 2 * (calls % 3)  # here\n    return following\n"
+        "schedule = make()\nfor k in range(6):\n    n = schedule()\n    step(1.0, n)  # call\n",
+    };
+
+    EACH(bodies, "n", PY_OF_VALUE);
+}
+
+TEST(the_size_that_a_function_is_given_is_computed_for_the_call)
+{
+    static const char *const bodies[] = {
+        "def make(rows):\n    return np.zeros((rows, 3))\ndef train():\n"
+        "    for i in range(6):\n        n = 6 + 2 * (i % 3)  # here\n        x = make(n)\n"
+        "        step(x)  # call\ntrain()  # call2\n",
+        "def make(rows):\n    return [np.zeros((8, 3)) for _ in range(rows)]\ndef rows():\n"
+        "    for k in range(6):\n        yield np.zeros((8, 3))[:k]  # here\ndef train():\n"
+        "    data = list(rows())\n    for i in range(6):\n        x = data[i]\n"
+        "        step(x)  # call\ntrain()  # call2\n",
+    };
+
+    EACH(bodies, "x", PY_OF_SIZE);
+}
+
+TEST(a_partial_passes_its_arguments_first)
+{
+    expect("def plan(unused, i):\n    return 0.5 if i % 4 == 3 else 1.0  # here\n"
+           "rate = functools.partial(plan, None)\nfor i in range(6):\n    n = rate(i)\n"
+           "    step(1.0, n)  # call\n",
+           "n", PY_OF_VALUE);
+}
