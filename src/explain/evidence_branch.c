@@ -217,14 +217,14 @@ static bool in_turns(struct stet_history *h, const struct stet_sighting *s, uint
     return s->group == group || mine < 2 || (visits > 2 && last <= most * (visits - 1));
 }
 
-/* Does it follow another jitted function each time, and not the loop's own? Then what is read is
- * the result of that one, as of a sample that is drawn now and then, and the loop's is not waited
- * for. */
+/* Does it follow another jitted function each time, and not one that runs in most turns? Then what
+ * is read is the result of that one, as of a sample that is drawn now and then, and the loop's is
+ * not waited for. */
 static bool follows_another(const struct stet_history *h, const struct stet_sighting *s,
                             uint32_t number)
 {
     const struct stet_order *o = order_of(h, s);
-    uint32_t group = h->sightings[stet_history_loop(h, s->process) - 1].group;
+    uint64_t turns = h->sightings[stet_history_loop(h, s->process) - 1].executions;
     uint32_t before = STET_NONE, own = 0, others = 0;
 
     if (s->traits->framework != STET_FRAMEWORK_JAX)
@@ -233,7 +233,7 @@ static bool follows_another(const struct stet_history *h, const struct stet_sigh
         uint32_t ran = o->items[i];
 
         if (ran == number && before != STET_NONE)
-            *(h->sightings[before].group == group ? &own : &others) += 1;
+            *(4 * h->sightings[before].executions >= 3 * turns ? &own : &others) += 1;
         if (ran != STET_NONE && !stet_history_is_eager(&h->sightings[ran]))
             before = ran;
     }

@@ -123,18 +123,26 @@ static bool source_calls(struct stet_history *h, const struct stet_place *p, uns
     return stet_python_line_calls(&h->sources, p->file, p->line, roles);
 }
 
+/* Is a constant the size inside, less `under`, before and after? */
+static bool is_size(const struct stet_finding *f, const struct stet_reported_change *c, int under)
+{
+    return c->data.values[0] == (double)(f->facts.inner_from - under) &&
+           c->data.values[1] == (double)(f->facts.inner_to - under);
+}
+
 /* Is the number that is a size also the limit that something is compared with, as positions are
- * with a capacity? Otherwise it is just a size, as the length of a range is. */
+ * with a capacity? The last position may be passed to a function, such as clip. Otherwise it is
+ * just a size, as the length of a range is. */
 static bool is_limit(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_reported_change *c = &f->changes[i];
+        bool compared = stet_view_is(c->of.in, "compare") || stet_view_is(c->of.in, "minimum") ||
+                        stet_view_is(c->of.in, "clamp");
 
         if (c->kind == STET_CHANGE_CONSTANT && c->data.has_values &&
-            c->data.values[0] == (double)f->facts.inner_from &&
-            c->data.values[1] == (double)f->facts.inner_to &&
-            (stet_view_is(c->of.in, "compare") || stet_view_is(c->of.in, "minimum") ||
-             stet_view_is(c->of.in, "clamp")))
+            ((compared && is_size(f, c, 0)) ||
+             ((compared || stet_view_is(c->of.in, "call")) && is_size(f, c, 1))))
             return true;
     }
     return false;

@@ -195,6 +195,24 @@ static struct stet_python_value binary(struct stet_python_flow *x, stet_python_r
     return stet_python_flow_of_children(x, n);
 }
 
+/* [f(x) for x in rows if x > 3]: as many as there are rows, or as its conditions select. */
+static struct stet_python_value comprehension(struct stet_python_flow *x, stet_python_ref n)
+{
+    const struct stet_python_ast *a = &x->frame->module->ast;
+    bool selects = stet_python_child_of(a, n, PY_IF_CLAUSE) != 0;
+    struct stet_python_value v = stet_python_flow_of(x, stet_python_field(a, n, PY_FIELD_BODY));
+
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        stet_python_ref rows =
+            stet_python_kind(a, c) == PY_FOR_IN ? stet_python_field(a, c, PY_FIELD_RIGHT) : 0;
+
+        if (rows)
+            v = stet_python_either(v,
+                                   selects ? number(x, rows) : stet_python_flow_of_size(x, rows));
+    }
+    return v;
+}
+
 bool stet_python_flow_sizes(struct stet_python_flow *x, stet_python_ref n,
                             struct stet_python_value *out)
 {
@@ -214,6 +232,11 @@ bool stet_python_flow_sizes(struct stet_python_flow *x, stet_python_ref n,
     case PY_UNARY:
     case PY_COMPARISON:
         *out = stet_python_flow_of_children(x, n);
+        return true;
+    case PY_LIST_COMPREHENSION:
+    case PY_SET_COMPREHENSION:
+    case PY_GENERATOR:
+        *out = comprehension(x, n);
         return true;
     case PY_CONDITIONAL:
         yes = stet_python_child(a, n);

@@ -53,8 +53,8 @@ class Torchrun(unittest.TestCase):
         env.update(self.tpu(ranks) if device == "tpu" else {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"})
         if os.path.exists(events):
             os.remove(events)
-        if variables.get("HOLD"):
-            env["HOLD"] = events
+        for name in {"HOLD", "UNTIL"} & set(variables):
+            env[name] = events
         done = subprocess.run([BUILD + "/bin/stet", "run", *(["--cpu"] if device == "tpu" else []), "--json-events=" + events, "--",
                                os.path.dirname(PYTHON) + "/torchrun", f"--nproc-per-node={ranks}", str(HERE / "torch_job.py"), way,
                                device], env=env, capture_output=True, text=True, cwd=self.dir)
@@ -70,7 +70,7 @@ class Torchrun(unittest.TestCase):
     def check(self, way, device, ranks=2):
         """The first difference of each lane."""
         cause, line = WAYS[way]
-        backend = {"BACKEND": "aot_eager"} if device == "cpu" and way != "flag" else {}
+        backend = {"UNTIL": "1"} if device == "tpu" else {"BACKEND": "aot_eager"} if way != "flag" else {}
         _, found = self.job(way, device, ranks, **backend)
         found = [d for d in found if (d["finding"], d["class"], d["rank"], d["other"]) == ("differs", cause, ranks - 1, 0)]
         self.assertTrue(found, self.events)

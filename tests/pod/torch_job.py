@@ -1,7 +1,8 @@
 """torch_job.py WAY DEVICE: one process of a torchrun job that trains a little model with torch.compile and averages the
 gradients over gloo. DEVICE: cpu, or tpu for TorchTPU. WAY plants a divergence on the last rank, or none ("clean"). The line
 that makes the graph differ is marked with `here: WAY`. BACKEND is that of torch.compile. HOLD, a file of events: Inductor stops
-before it generates code, until a difference is in the file, and the rank ends then."""
+before it generates code, until a difference is in the file, and the rank ends then. UNTIL, such a file: the last rank ends when a
+difference of XLA's programs is in it."""
 import os
 import sys
 import time
@@ -73,4 +74,10 @@ for step in range(int(os.environ.get("STEPS", "4"))):
             w.data -= 0.1 * mean.to(DEVICE) / WORLD
             w.grad = None
 print(f"loss {RANK} {float(loss.detach().cpu()).hex()}", flush=True)
+if "UNTIL" in os.environ and ODD:
+    for _ in range(600):  # the limit only ends a test that would hang
+        if os.path.exists(os.environ["UNTIL"]) and '"lane":"xla"' in open(os.environ["UNTIL"]).read().replace(" ", ""):
+            break
+        time.sleep(0.1)
+dist.barrier()
 dist.destroy_process_group()
