@@ -7,8 +7,9 @@ enum { DEPTH = 256 };
 
 /* Custom calls that refer to something in this process: an address, a handle, a Python function. */
 static const char *const local_calls[] = {
-    "xla_python_",        "xla_ffi_python_",        "xla_ffi_partitioned_python_",
-    "xla_buffer_python_", "CustomSPMDPartitioning", "InspectSharding",
+    "xla_python_",        "xla_ffi_python_",      "xla_ffi_partitioned_python_",
+    "xla_buffer_python_", "stet_python_callback", "CustomSPMDPartitioning",
+    "InspectSharding",
 };
 
 /* Callbacks of JAX on a TPU are transfers from and to the host, whose other end is set when the

@@ -8,7 +8,7 @@
 
 /* Raise it when more programs are recognised: entries stored under older rules are then checked
  * again. */
-#define STET_LOCAL_RULES  3
+#define STET_LOCAL_RULES  4
 /* The version of a hint that maps bytes to a program (store.h), so that they need not be decoded: a
  * hint is valid only for the rules that checked the program. */
 #define STET_HINT_VERSION (STET_FINGERPRINT_VERSION * 1000 + STET_LOCAL_RULES)

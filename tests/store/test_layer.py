@@ -73,7 +73,8 @@ class Layer(unittest.TestCase):
 
     def test_programs_that_hold_addresses_of_their_process_are_not_stored(self):
         for target in ("CustomSPMDPartitioning", "InspectSharding", "xla_ffi_python_gpu_callback",
-                       "xla_ffi_partitioned_python_cpu_callback", "xla_buffer_python_gpu_callback", "xla_python_cpu_callback"):
+                       "xla_ffi_partitioned_python_cpu_callback", "xla_buffer_python_gpu_callback", "xla_python_cpu_callback",
+                       "stet_python_callback"):
             with self.subTest(target):
                 self.assertEqual(self.compile(call(target)), (0, "process-local"))
         self.assertEqual(self.entries(), [])
