@@ -45,7 +45,7 @@ def short(finding):
 class Launch:
     def __init__(self, row, build, python, state):
         stet = build / "bin" / "stet"
-        env = dict(os.environ, STET_STATE_DIR=str(state), PYTHONDONTWRITEBYTECODE="1")
+        env = dict(os.environ, STET_STATE_DIR=str(state), STET_STORE=str(state) + "/store", PYTHONDONTWRITEBYTECODE="1")
         if row.platforms:
             env["JAX_PLATFORMS"] = row.platforms
         events = pathlib.Path(state) / "events.json"
