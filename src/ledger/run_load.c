@@ -44,7 +44,7 @@ static void read_file(struct stet_run_digest *d, const char *path)
         d->unreadable++;
     if (p)
         add_damage(&p->damage, &reader.damage);
-    stet_mem_free(stacks.items);
+    stet_ledger_stacks_release(&stacks);
     stet_journal_reader_close(&reader);
 }
 

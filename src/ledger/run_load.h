@@ -5,6 +5,7 @@
 #define STET_LEDGER_RUN_LOAD_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "journal/copied.h"
 #include "journal/read.h"
 #include "journal/vocabulary.h"
@@ -231,7 +232,10 @@ struct stet_stack_trigger {
 struct stet_stacks {
     struct stet_stack_trigger *items;
     size_t count, room;
+    struct stet_map by_hash; /* a journal may have a stack several times */
 };
+
+void stet_ledger_stacks_release(struct stet_stacks *s);
 
 /* The parts of loading, for code that follows a run in progress: the process of a journal (created
  * if new; NULL when out of memory; valid until the next is created), and one record of it. */

@@ -308,6 +308,20 @@ static struct stet_frames own_lines(struct stet_run_digest *d, struct stet_frame
     return (struct stet_frames){kept, n};
 }
 
+static const struct stet_stack_trigger *stack_of(const struct stet_stacks *s,
+                                                 struct stet_hash stack)
+{
+    uint32_t at = stet_map_get(&s->by_hash, stack.lo);
+
+    return at != STET_MAP_NONE && stet_hash_eq(s->items[at].stack, stack) ? &s->items[at] : NULL;
+}
+
+void stet_ledger_stacks_release(struct stet_stacks *s)
+{
+    stet_mem_free(s->items);
+    stet_map_release(&s->by_hash);
+}
+
 /* Stacks are written before the records that name them. */
 static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
                      const struct stet_rec_stack *r)
@@ -315,7 +329,8 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
     const struct stet_frame *best = r->frames.count ? &r->frames.items[0] : NULL;
     struct stet_stack_trigger *t;
 
-    if (!stet_vec_room(&s->items, &s->room, s->count, sizeof *s->items))
+    if (stack_of(s, r->stack) || !stet_vec_room(&s->items, &s->room, s->count, sizeof *s->items) ||
+        !stet_map_put(&s->by_hash, r->stack.lo, (uint32_t)s->count))
         return;
     t = &s->items[s->count++];
     *t = (struct stet_stack_trigger){.stack = r->stack, .frames = own_lines(d, r->frames)};
@@ -331,15 +346,6 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
         t->trigger.function = keep(d, best->function);
         t->trigger.line = best->line;
     }
-}
-
-static const struct stet_stack_trigger *stack_of(const struct stet_stacks *s,
-                                                 struct stet_hash stack)
-{
-    for (size_t i = s->count; i-- > 0;)
-        if (stet_hash_eq(s->items[i].stack, stack))
-            return &s->items[i];
-    return NULL;
 }
 
 static void on_compile_stack(struct stet_run_digest *d, struct stet_process_digest *p,

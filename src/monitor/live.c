@@ -124,7 +124,7 @@ void stet_live_free(struct stet_live *l)
     stet_map_release(&l->deferred);
     stet_map_release(&l->written);
     stet_map_release(&l->differences);
-    stet_mem_free(l->stacks.items);
+    stet_ledger_stacks_release(&l->stacks);
     stet_mem_free(l->batch);
     stet_session_close(&l->x);
     if (l->events_fd >= 0)
