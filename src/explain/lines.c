@@ -55,13 +55,22 @@ static bool is_given(enum stet_cause cause)
                          STET_CAUSE_OF_ARGUMENT | STET_CAUSE_HAS_VARIABLE | STET_CAUSE_MAY_COUNT);
 }
 
+/* A branch on what a line reads back is a value-branch, even if the copy was not seen. */
+static bool may_read(struct stet_history *h, const struct stet_finding *f)
+{
+    return f->cause == STET_CAUSE_HIDDEN_BRANCH &&
+           stet_python_line_reads(&h->sources, f->source.file, (uint32_t)f->source.line);
+}
+
 void stet_lines_weigh(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    if (!f->source.line || f->source_sure < STET_SURE_CERTAIN || !is_given(f->cause))
+    if (!f->source.line || f->source_sure < STET_SURE_CERTAIN)
         return;
-    if (is_jitted(h, s->process, &f->source) || is_unseen(f) ||
-        !stet_python_line_assigns(&h->sources, f->source.file, f->source.line))
+    if (may_read(h, f) ||
+        (is_given(f->cause) &&
+         (is_jitted(h, s->process, &f->source) || is_unseen(f) ||
+          !stet_python_line_assigns(&h->sources, f->source.file, f->source.line))))
         f->source_sure = STET_SURE_LIKELY;
 }

@@ -8,8 +8,9 @@ static char path[64];
 /* A run whose constant changed, in a file of its own: line 2 is traced, line 5 waits. */
 static struct stet_finding *changed(void)
 {
-    static const char source[] = "def f(x):\n    return x * 3\nfor x in data:\n    k = 3\n"
-                                 "    f(x)\n    rows.append(k)\n";
+    static const char source[] =
+        "def f(x):\n    return x * 3\nfor x in data:\n    k = 3\n"
+        "    f(x)\n    rows.append(k)\n    if float(g(x)) > 3:\n        k = 4\n";
     int fd;
 
     snprintf(path, sizeof path, "/tmp/stet-lines-XXXXXX");
@@ -50,6 +51,8 @@ TEST(a_value_is_not_decided_in_what_is_compiled_or_where_it_is_passed)
     EXPECT_INT(STET_SURE_LIKELY, weighed(f, STET_CAUSE_SHAPE_DRIFT, 6)); /* into a list */
     EXPECT_INT(STET_SURE_CERTAIN, weighed(f, STET_CAUSE_PYTHON_LOOP, 2));
     EXPECT_INT(STET_SURE_CERTAIN, weighed(f, STET_CAUSE_FRESH_JIT, 5));
+    EXPECT_INT(STET_SURE_CERTAIN, weighed(f, STET_CAUSE_HIDDEN_BRANCH, 4));
+    EXPECT_INT(STET_SURE_LIKELY, weighed(f, STET_CAUSE_HIDDEN_BRANCH, 7)); /* reads back */
     end(&r);
     unlink(path);
 }
