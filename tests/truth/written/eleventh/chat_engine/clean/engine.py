@@ -1,0 +1,63 @@
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from lm import DIM, HEADS, VOCAB, attend, weights
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Sampling:
+    temperature: float = 1.0
+    floor: float = 0.0
+
+
+def choose(key, logits, sampling):
+    logits = logits / sampling.temperature
+    p = jax.nn.softmax(logits)
+    logits = jnp.where(p < sampling.floor, -1e9, logits)
+    return jax.random.categorical(key, logits)
+
+
+@functools.partial(jax.jit, static_argnames=("room",))
+def prefill(w, tokens, room):
+    x = w["emb"][tokens]
+    none = jnp.zeros((tokens.shape[0], room, HEADS, DIM // HEADS))
+    x, k, v = attend(w, x, none, none, 0)
+    return x[:, -1] @ w["head"], k, v
+
+
+@jax.jit
+def decode(w, key, token, k, v, at, sampling):
+    x = w["emb"][token][:, None]
+    x, k, v = attend(w, x, k, v, at)
+    logits = x[:, 0] @ w["head"]
+    return choose(key, logits, sampling), k, v
+
+
+class Engine:
+    def __init__(self, seed=0, prompt_len=8, new_tokens=5):
+        self.w = weights(seed)
+        self.key = jax.random.key(seed + 1)
+        self.prompt_len, self.new_tokens = prompt_len, new_tokens
+
+    def _pad(self, prompts):
+        out = np.zeros((len(prompts), self.prompt_len), np.int32)
+        for i, p in enumerate(prompts):
+            out[i, -len(p):] = p[-self.prompt_len:]
+        return out
+
+    def chat(self, prompts, preset):
+        sampling = Sampling(**preset)
+        logits, k, v = prefill(self.w, self._pad(prompts), self.prompt_len + self.new_tokens)
+        token = np.asarray(logits).argmax(-1).astype(np.int32)
+        replies = [[int(t)] for t in token]
+        for i in range(self.new_tokens):
+            self.key, sub = jax.random.split(self.key)
+            token, k, v = decode(self.w, sub, token, k, v, self.prompt_len + i, sampling)
+            for r, t in zip(replies, np.asarray(token)):
+                r.append(int(t))
+        return replies
