@@ -159,7 +159,7 @@ class Avoided(unittest.TestCase):
 
     def test_a_family_that_is_not_lifted_is_named(self):
         why = {"summed": (REFUSED, "the value is the initial one of a reduction"),
-               "printed": (PRINTED, "a side effect, such as a callback")}
+               "printed": (PRINTED, "a callback into this process")}
         self.assertEqual(self.counts[0]["unlifted"], [
             {"function": name, "file": str(self.script), "line": line, "why": reason} for name, (line, reason) in why.items()])
         for name, (line, reason) in why.items():
