@@ -65,6 +65,22 @@ static bool is_other_function(const struct stet_history *h, const struct stet_fi
     return comes_back(h, f->sighting) && comes_back(h, f->against);
 }
 
+/* Two operations of one line, as TorchTPU compiles them outside torch.compile: both were compiled
+ * in one turn, and both run in each. */
+static bool is_beside(const struct stet_history *h, const struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_sighting *was = f->against == STET_NONE ? NULL : &h->sightings[f->against];
+    struct stet_turns turns;
+
+    if (!was || was->past || was->process != s->process || !s->step_known || !was->step_known ||
+        s->step != was->step || s->traits->framework != STET_FRAMEWORK_TORCH_TPU)
+        return false;
+    turns = stet_turns_of(h, f);
+    return turns.known && turns.mine > 1 && (turns.regular || turns.periodic) &&
+           s->executions == was->executions;
+}
+
 /* A line that runs once, before the loop: a warm-up that is written out. */
 static bool is_of_start(struct stet_history *h, const struct stet_finding *f, uint32_t loop)
 {
@@ -102,6 +118,6 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
         f->benign = true;
     if (!stet_history_is_eager(s) && stet_history_is_ahead(h, f))
         f->benign = true;
-    if (is_other_function(h, f) || is_of_start(h, f, loop))
+    if (is_other_function(h, f) || is_beside(h, f) || is_of_start(h, f, loop))
         f->benign = true;
 }

@@ -24,6 +24,8 @@ struct run {
     uint64_t function; /* that it is of; 0: not known */
     uint64_t object;   /* the one of that function's objects that was called; 0: not known */
     bool values;       /* Python's frames were read */
+    bool stepped;      /* the step is known */
+    uint64_t step;     /* in which it is compiled */
     int64_t rank;      /* and process; -1 for one without */
     bool shared;       /* its devices are in common with other ranks */
 };
@@ -66,6 +68,8 @@ static inline void add(struct run *r, uint32_t line, uint64_t executions)
         .index = n,
         .executions = executions,
         .executable = n + 1,
+        .step = r->step,
+        .step_known = r->stepped,
         .function = r->function,
         .object = r->object,
         .values = r->values ? STET_VIEW("read") : (struct stet_view){0},
