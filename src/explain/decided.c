@@ -51,9 +51,7 @@ static bool take(struct asking *a, struct stet_python_made made, enum stet_sure 
 
     if (!made.line)
         return false;
-    f->source = (struct stet_place){.file = stet_arena_copy(&a->h->arena, made.file),
-                                    .function = stet_arena_copy(&a->h->arena, made.function),
-                                    .line = made.line};
+    f->source = stet_lines_place(a->h, &made);
     f->source_sure = made.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
     if (f->source_sure > at_most)
         f->source_sure = at_most;
@@ -308,13 +306,13 @@ static bool by_constant(struct asking *a)
 }
 
 /* The variable that the two values of a constant were computed from. */
-static bool by_maker(struct asking *a)
+static bool by_basis(struct asking *a)
 {
     for (uint32_t i = 0; i < a->f->change_count; i++) {
         const struct stet_reported_change *c = &a->f->changes[i];
         const struct stet_moved *m =
             c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET && c->data.has_values
-                ? stet_explain_moved_maker(a->f->moved, a->f->moved_count, c->data.values)
+                ? stet_explain_moved_basis(a->f->moved, a->f->moved_count, c->data.values)
                 : NULL;
 
         if (m && take(a, follow_moved(a, m, PY_OF_VALUE), STET_SURE_LIKELY))
@@ -513,7 +511,7 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
         found = by_callee(&a);
     else
         found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
-                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_maker(&a) || by_passed(&a) ||
+                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_basis(&a) || by_passed(&a) ||
                 by_new_object(&a) || by_value(&a, STET_SCOPE_CLOSURE, false) ||
                 by_value(&a, STET_SCOPE_GLOBAL, false) ||
                 (!is_anew(&a) && (by_mode(&a) || by_variable(&a)));

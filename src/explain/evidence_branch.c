@@ -398,9 +398,7 @@ static bool switched(struct stet_history *h, struct stet_finding *f)
     stet_observed_release(&seen);
     if (!made.line)
         return false;
-    f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
-                                    .function = stet_arena_copy(&h->arena, made.function),
-                                    .line = made.line};
+    f->source = stet_lines_place(h, &made);
     f->source_sure = STET_SURE_LIKELY;
     stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, SOURCE, LIKELY),
                       "no argument that was seen differs, and line %u switches a model between "

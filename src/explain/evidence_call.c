@@ -124,9 +124,7 @@ static bool counts_in_model(struct stet_history *h, struct stet_finding *f)
                                          "in a model, whose Python values are static",
                                          made.line))
         return false;
-    f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
-                                    .function = stet_arena_copy(&h->arena, made.function),
-                                    .line = made.line};
+    f->source = stet_lines_place(h, &made);
     f->source_sure = STET_SURE_LIKELY;
     return true;
 }

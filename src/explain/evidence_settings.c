@@ -80,9 +80,7 @@ static void find_line(struct stet_history *h, struct stet_finding *f)
     stet_observed_release(&seen);
     if (!made.line)
         return;
-    f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
-                                    .function = stet_arena_copy(&h->arena, made.function),
-                                    .line = made.line};
+    f->source = stet_lines_place(h, &made);
     f->source_sure = made.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
 }
 

@@ -151,11 +151,7 @@ static bool optimizer_made(struct stet_history *h, struct stet_finding *f)
         stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX)
         return false;
     made = stet_python_makes_optimizer(&h->sources);
-    return at_line(f,
-                   (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
-                                       .function = stet_arena_copy(&h->arena, made.function),
-                                       .line = made.line},
-                   made.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY);
+    return at_line(f, stet_lines_place(h, &made), made.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY);
 }
 
 /* ---- the call ---- */
@@ -208,13 +204,10 @@ static bool declared(struct stet_history *h, struct stet_finding *f)
 
     if (f->cause != STET_CAUSE_STATIC_ARGUMENT || !is_declared(f))
         return false;
-    stet_explain_decided(h, f);
-    stet_lines_weigh(h, f);
-    if (f->source.line && f->source_sure >= STET_SURE_LIKELY)
+    if (stet_explain_decided(h, f))
         return true;
-    if (stet_explain_jitted(h, f, STET_JIT_NOW, &at, &sure))
-        return at_line(f, at, sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY);
-    return f->source.line != 0;
+    return stet_explain_jitted(h, f, STET_JIT_NOW, &at, &sure) &&
+           at_line(f, at, sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY);
 }
 
 void stet_evidence_source(struct stet_history *h, struct stet_finding *f)

@@ -93,6 +93,8 @@ static inline const struct stet_place *stet_history_line(const struct stet_sight
 bool stet_lines_note(struct stet_history *h);
 /* Lowers how sure the line to edit is, by where it is. */
 void stet_lines_weigh(struct stet_history *h, struct stet_finding *f);
+/* The place that a question about the source gave, kept with the history. */
+struct stet_place stet_lines_place(struct stet_history *h, const struct stet_python_made *made);
 /* Fills the turns of the judge from the orders of executions. False if memory runs out. */
 bool stet_turns_count(struct stet_history *h);
 /* In how many turns of the loop was a program of this group compiled, up to `most`? */

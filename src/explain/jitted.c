@@ -22,9 +22,7 @@ bool stet_explain_jitted(struct stet_history *h, const struct stet_finding *f,
     made = stet_python_jitted(&h->sources, &seen.stack, called.file, called.line,
                               which == STET_JIT_MAKER);
     stet_observed_release(&seen);
-    *at = (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
-                              .function = stet_arena_copy(&h->arena, made.function),
-                              .line = made.line};
+    *at = stet_lines_place(h, &made);
     *sure = made.sure;
     return made.line != 0;
 }

@@ -74,3 +74,10 @@ void stet_lines_weigh(struct stet_history *h, struct stet_finding *f)
           !stet_python_line_assigns(&h->sources, f->source.file, f->source.line))))
         f->source_sure = STET_SURE_LIKELY;
 }
+
+struct stet_place stet_lines_place(struct stet_history *h, const struct stet_python_made *made)
+{
+    return (struct stet_place){.file = stet_arena_copy(&h->arena, made->file),
+                               .function = stet_arena_copy(&h->arena, made->function),
+                               .line = made->line};
+}

@@ -369,7 +369,7 @@ struct stet_view stet_explain_moved_said(struct stet_arena *arena, const struct 
                : m->path;
 }
 
-const struct stet_moved *stet_explain_moved_maker(const struct stet_moved *moved, uint32_t count,
+const struct stet_moved *stet_explain_moved_basis(const struct stet_moved *moved, uint32_t count,
                                                   const double *values)
 {
     for (int sum = 0; sum < 2; sum++)

@@ -50,7 +50,7 @@ const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *move
 struct stet_view stet_explain_moved_said(struct stet_arena *arena, const struct stet_moved *m);
 /* Returns the one that the two values were computed from by one factor (0.5 * rate) or one sum
  * (1 - share), or NULL. */
-const struct stet_moved *stet_explain_moved_maker(const struct stet_moved *moved, uint32_t count,
+const struct stet_moved *stet_explain_moved_basis(const struct stet_moved *moved, uint32_t count,
                                                   const double *values);
 /* "batch" of "batch['x'].mask" or "batch[0]". */
 struct stet_view stet_explain_moved_root(const struct stet_moved *m);
