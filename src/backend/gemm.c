@@ -156,7 +156,8 @@ static stet_gemm_fn choose(const struct stet_gemm *g)
         return k_gemm_zero;
     if (g->narrow)
         return *k->gemm_narrow;
-    if (stet_dtype_is_complex(g->type) && (double)g->m * (double)g->n * (double)g->k <= COMPLEX_FEW)
+    if (stet_dtype_is_complex(g->type) &&
+        (double)g->m * (double)g->n * (double)g->k <= (double)COMPLEX_FEW)
         return g->type == STET_DT_C64 ? k_gemm_few_float : k_gemm_few_double;
     if (!k->gemm[g->type])
         return plain[g->type];

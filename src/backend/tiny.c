@@ -107,7 +107,7 @@ static uint64_t fold_size(const struct stet_tiny *s)
 uint64_t stet_tiny_size(struct stet_tiny *s)
 {
     const struct stet_tile_prog *p = s->prog;
-    uint64_t constants = s->reduce ? 64 : 0;
+    uint64_t constants = s->reduce ? 128 + 16 * (uint64_t)s->elements : 0;
 
     s->most_calls = 2 * p->load_count + p->ins_count + p->store_count;
     if (s->reduce)
@@ -228,8 +228,7 @@ static void load(struct preparation *m, const struct stet_tile_load *l)
         (l->kind == STET_LOAD_SPLAT && m->s->elements == 1 && readable_in_place(m, l, at)))
         m->regs[l->raw] = at;
     else
-        call(m, move_of(move_for(m, l), bytes), m->regs[l->raw], at,
-             l->map, NULL);
+        call(m, move_of(move_for(m, l), bytes), m->regs[l->raw], at, l->map, NULL);
     if (l->widen)
         call(m, l->widen, m->regs[l->reg], m->regs[l->raw], NULL, NULL);
 }
@@ -306,7 +305,10 @@ static void fold(struct preparation *m, char *memory)
         sum = fold_lines(m, x, bytes, acc);
     else if (!(sum = fold_halves(m, x, acc)))
         sum = fold_columns(m, x, op, bytes, line, acc);
-    call_n(m, move_of(SPLATS, bytes), init, m->slots[r->first_init], NULL, NULL, n);
+    if (r->init)
+        init = constant(m, r->init, bytes);
+    else
+        call_n(m, move_of(SPLATS, bytes), init, m->slots[r->first_init], NULL, NULL, n);
     call_n(m, op, m->slots[r->first_out], init, sum, NULL, n);
 }
 

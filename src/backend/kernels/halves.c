@@ -21,8 +21,8 @@ typedef int32_t bits __attribute__((vector_size(64)));
                                                                                                    \
         *d = EXPR;                                                                                 \
     }                                                                                              \
-    static inline __attribute__((always_inline)) void halves_##NAME(                               \
-        float *d, const float *a, size_t n, const int vectors)                                     \
+    static inline __attribute__((always_inline)) void halves_##NAME(float *d, const float *a,      \
+                                                                    size_t n, const int vectors)   \
     {                                                                                              \
         lanes v[16], w;                                                                            \
                                                                                                    \

@@ -48,7 +48,7 @@ struct c128_bits {
             }                                                                                      \
             return;                                                                                \
         }                                                                                          \
-        if (n == 8 && stride == 0) { /* a loop of unknown length takes longer to start than this */ \
+        if (n == 8 && stride == 0) { /* a loop of any length starts later */                       \
             for (size_t r = 0; r < rows; r++, s += step, d += 8) {                                 \
                 T v = *s;                                                                          \
                 UNROLL for (int i = 0; i < 8; i++) d[i] = v;                                       \

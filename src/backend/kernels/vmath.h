@@ -114,7 +114,8 @@ static inline float v_log(float x)
     float e = (float)((int32_t)shifted >> 23) + adjust;
     float m = v_float((shifted & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
     /* in three parts and in this order, because XLA's bits depend on it */
-    float z = m * m, cube = z * m, y = 7.0376836292e-2f, p = -1.2420140846e-1f, q = 2.0000714765e-1f;
+    float z = m * m, cube = z * m, y = 7.0376836292e-2f, p = -1.2420140846e-1f,
+          q = 2.0000714765e-1f;
 
     y = v_madd(v_madd(y, m, -1.1514610310e-1f), m, 1.1676998740e-1f);
     p = v_madd(v_madd(p, m, 1.4249322787e-1f), m, -1.6668057665e-1f);
