@@ -5,7 +5,6 @@
 #include "program/defaults.h"
 #include "program/ops.h"
 
-
 const uint8_t stet_canon_kinds[STET_KNOWN_OPS] = {
 #define KIND(operation, kind) [STET_##operation] = STET_KIND_##kind,
 #include "fingerprint/canon.def"
