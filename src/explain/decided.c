@@ -239,13 +239,52 @@ static bool became_constant(const struct stet_finding *f, const struct stet_move
     return false;
 }
 
+/* Does jit trace it: a number that is an argument, or an item of one, and no static argument? Each
+ * of its values runs the same program. */
+static bool is_traced(const struct stet_moved *m)
+{
+    return m->scope == STET_SCOPE_ARGUMENT && !m->static_argument && !m->wrapped && !m->typed &&
+           (m->numeric || m->flag) && !memchr(m->path.ptr, '.', m->path.len);
+}
+
+/* Is something in it listed too? That is what differs. */
+static bool is_holder(const struct stet_finding *f, const struct stet_moved *m)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *n = &f->moved[i];
+
+        if (n->scope == m->scope && n->frame == m->frame && n->path.len > m->path.len &&
+            !memcmp(n->path.ptr, m->path.ptr, m->path.len) &&
+            (n->path.ptr[m->path.len] == '.' || n->path.ptr[m->path.len] == '['))
+            return true;
+    }
+    return false;
+}
+
 /* Does this difference of an argument belong to the cause? What became a constant did not decide a
  * branch. */
 static bool concerns(const struct stet_finding *f, const struct stet_moved *m)
 {
-    if (m->array && !m->static_argument)
+    if ((m->array && !m->static_argument) || is_traced(m) || is_holder(f, m))
         return false;
     return !(stet_cause_question(f->cause) == STET_QUESTION_BRANCH && became_constant(f, m));
+}
+
+/* A static argument, also behind a library's wrapper: the user's line passed it as it is. */
+static bool by_static(struct asking *a)
+{
+    const struct stet_finding *f = a->f;
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        for (uint32_t k = 0; m->static_argument && m->wrapped && k < f->moved_count; k++)
+            if (f->moved[k].scope == STET_SCOPE_PASSED && stet_view_eq(f->moved[k].from, m->from) &&
+                stet_view_eq(f->moved[k].to, m->to) &&
+                take(a, follow_moved(a, &f->moved[k], PY_OF_VALUE), STET_SURE_CERTAIN))
+                return true;
+    }
+    return false;
 }
 
 /* A value that the user's line passed to a library's wrapper. */
@@ -510,9 +549,9 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
     else if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT))
         found = by_callee(&a);
     else
-        found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
-                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_basis(&a) || by_passed(&a) ||
-                by_new_object(&a) || by_value(&a, STET_SCOPE_CLOSURE, false) ||
+        found = by_static(&a) || by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) ||
+                by_wrapped(&a) || by_value(&a, STET_SCOPE_ARGUMENT, true) || by_basis(&a) ||
+                by_passed(&a) || by_new_object(&a) || by_value(&a, STET_SCOPE_CLOSURE, false) ||
                 by_value(&a, STET_SCOPE_GLOBAL, false) ||
                 (!is_anew(&a) && (by_mode(&a) || by_variable(&a)));
     stet_observed_release(&a.seen);

@@ -87,6 +87,8 @@ ROWS = [
                               Want("optional-key", 'pull = pull * jnp.mean(', edit='sample = {**sample, "trust"'),
                               Want("static-argument", "jnp.pad(heights, 2", edit='how = "wrap" if'),
                               Want("baked-constant fresh-jit", "jnp.asarray(depths)", edit="closer = fitted(")]),
+    Row("Y", "y_traced.py", [Want("python-loop", "jnp.roll(signal, k)", edit="return 3 + self.played // 6"),
+                             Want("baked-constant fresh-jit", "jnp.minimum(signal", edit="return 0.9 if")]),
     Row("N", "n_closure.py", lane="torchxla"),
     Row("N", "n_derived.py", lane="torchxla"),
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
