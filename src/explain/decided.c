@@ -166,6 +166,8 @@ static bool by_array(struct asking *a)
                 !is_changed_array(a->f, m) || m->scope == STET_SCOPE_CALLED)
                 continue;
             made = follow_moved(a, m, aspect);
+            if (!made.line && aspect == PY_OF_TYPE && m->numeric) /* the line that set it last */
+                made = follow_moved(a, m, PY_OF_VALUE);
             if (made.line && (!best.line || made.sure))
                 best = made;
         }
@@ -181,7 +183,8 @@ static bool by_number_of_size(struct asking *a)
     uint32_t at = 0;
     size_t frame;
 
-    if (!facts->argument_shape || facts->size_from == facts->size_to)
+    if (!facts->argument_shape || facts->size_from == facts->size_to ||
+        aspect_of(a->f->cause) != PY_OF_SIZE)
         return false;
     while (!best.line && stet_observed_number(&a->seen, (double)facts->size_from,
                                               (double)facts->size_to, &at, &frame, &path))
@@ -213,16 +216,26 @@ static bool by_changed(struct asking *a)
     return false;
 }
 
-/* The arguments of the waiting call, where a library took them apart before it jitted them. */
+/* The arguments of the waiting call, where a library took them apart before it jitted them: the one
+ * that differs, if the library kept their order, otherwise any. */
 static bool by_call(struct asking *a)
 {
-    for (uint32_t i = 0; i < a->f->moved_count; i++)
-        if (a->f->moved[i].wrapped && is_changed_array(a->f, &a->f->moved[i]))
-            return take(a,
-                        follow(a, (struct stet_python_followed){.held = PY_HELD_CALL,
-                                                                .aspect = aspect_of(a->f->cause)}),
-                        STET_SURE_LIKELY);
-    return false;
+    struct stet_python_followed any = {.held = PY_HELD_CALL, .aspect = aspect_of(a->f->cause)};
+    bool wrapped = false;
+
+    for (uint32_t i = 0; i < a->f->moved_count; i++) {
+        const struct stet_moved *m = &a->f->moved[i];
+        struct stet_python_followed one = {
+            .held = PY_HELD_PASSED, .path = m->path, .aspect = any.aspect};
+
+        if (!m->wrapped || !is_changed_array(a->f, m))
+            continue;
+        wrapped = true;
+        with_numbers(&one, m);
+        if (stet_view_starts(m->path, "args[") && take(a, follow(a, one), STET_SURE_LIKELY))
+            return true;
+    }
+    return wrapped && take(a, follow(a, any), STET_SURE_LIKELY);
 }
 
 /* ---- numbers ---- */

@@ -202,7 +202,7 @@ static verdict filled(struct stet_python_trail *t, stet_python_ref n, stet_pytho
 
     t->cancels_in = m;
     t->cancels = stet_python_name(&m->ast, stet_python_bare(&m->ast, left));
-    v = t->cancels ? stet_python_trail_of(t, right) : stays;
+    v = stet_python_trail_of(t, right);
     t->cancels_in = before;
     t->cancels = name;
     if (v.how >= PY_COUNTS)

@@ -121,6 +121,11 @@ struct stet_python_verdict stet_python_trail_into(struct stet_python_trail *t, s
                                                   struct stet_python_part part);
 /* Is the expression the key of what is followed, in the comprehension that makes it? */
 bool stet_python_trail_is_key(const struct stet_python_trail *t, stet_python_ref n);
+/* Is the question whether there is something, of what is computed and hence there? */
+static inline bool stet_python_trail_is_there(const struct stet_python_trail *t)
+{
+    return t->presence && !t->decides && !t->parts;
+}
 /* The value of a condition. */
 struct stet_python_verdict stet_python_trail_test(struct stet_python_trail *t, stet_python_ref n);
 
@@ -180,6 +185,15 @@ struct stet_python_callee stet_python_trail_denoted(struct stet_python_trail *t,
 /* The same for a call's own function, with the method that runs when an object is called. */
 struct stet_python_callee stet_python_trail_callee(struct stet_python_trail *t,
                                                    stet_python_ref call);
+/* What the methods of the name that a call has give, where the class of its object is not known.
+ * `of`: the method of that class, of which others are newer versions; NULL: none. */
+struct stet_python_verdict stet_python_trail_any_method(struct stet_python_trail *t,
+                                                        stet_python_ref call,
+                                                        const struct stet_python_callee *of);
+/* The field that is the first step of the path, of a tuple whose fields the source lists; false for
+ * another call. */
+bool stet_python_trail_tuple(struct stet_python_trail *t, stet_python_ref call,
+                             struct stet_python_verdict *v);
 /* Does the call run the function? */
 bool stet_python_trail_runs(struct stet_python_trail *t, stet_python_ref call,
                             const struct stet_python_module *m, stet_python_ref function);
