@@ -84,6 +84,8 @@ ROWS = [
     Row("W", "w_rehearsed.py"),
     Row("W", "w_rehearsed_twice.py"),
     Row("W", "w_first_pass.py", [Want("shape-drift", "melody")]),
+    Row("Y", "y_pipeline.py", [Want("last-batch", "return image.astype", edit="ds = ds.batch(size)"),
+                               Want("last-batch", "batch.image @ w", edit=".batch(size * 2)")]),
     Row("Y", "y_decided.py", [Want("python-loop", "jnp.roll(heights, by)", edit="reach = 2 + turn // 5"),
                               Want("optional-key", 'pull = pull * jnp.mean(', edit='sample = {**sample, "trust"'),
                               Want("static-argument", "jnp.pad(heights, 2", edit='how = "wrap" if'),
