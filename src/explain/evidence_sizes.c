@@ -47,8 +47,14 @@ static bool reaches(struct stet_history *h, const struct stet_sighting *made,
     return !s->lines.count || !made->lines.count;
 }
 
-/* A small program that gathers by index, outside any jitted function, whose result has the new size
- * and reaches the call. It was compiled since the program of the old size. */
+/* Are there so many indices that a program gathers by? */
+static bool has_picked(const struct stet_traits *t, int64_t size)
+{
+    return t->picked[0] == size || t->picked[1] == size;
+}
+
+/* A small program that gathers by as many indices as the new size, outside any jitted function, and
+ * whose result reaches the call. It was compiled since the program of the old size. */
 static const struct stet_sighting *gathered(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -59,7 +65,8 @@ static const struct stet_sighting *gathered(struct stet_history *h, const struct
         if (o->past || o->process != s->process || o->group == s->group)
             continue;
         if ((o->traits->marks & STET_TRAIT_GATHER) && stet_history_is_eager(o) &&
-            has_size(o->traits, f->facts.size_to) && reaches(h, o, s))
+            has_size(o->traits, f->facts.size_to) && has_picked(o->traits, f->facts.size_to) &&
+            reaches(h, o, s))
             return o;
     }
     return NULL;
