@@ -47,6 +47,14 @@ static bool reaches(struct stet_history *h, const struct stet_sighting *made,
     return !s->lines.count || !made->lines.count;
 }
 
+/* Can it have decided a size? What TorchTPU runs outside torch.compile gathers by index often, as
+ * an embedding does, and as many as it is given. It waits for a count where it selects. */
+static bool may_select(const struct stet_history *h, const struct stet_sighting *o)
+{
+    return o->traits->framework != STET_FRAMEWORK_TORCH_TPU ||
+           (o->traits->one_place && stet_explain_read_at(h, o->process, &o->traits->place, 1));
+}
+
 /* A small program that gathers by index, outside any jitted function, whose result has the new size
  * and reaches the call. It was compiled since the program of the old size. */
 static const struct stet_sighting *gathered(struct stet_history *h, const struct stet_finding *f)
@@ -59,7 +67,7 @@ static const struct stet_sighting *gathered(struct stet_history *h, const struct
         if (o->past || o->process != s->process || o->group == s->group)
             continue;
         if ((o->traits->marks & STET_TRAIT_GATHER) && stet_history_is_eager(o) &&
-            has_size(o->traits, f->facts.size_to) && reaches(h, o, s))
+            has_size(o->traits, f->facts.size_to) && reaches(h, o, s) && may_select(h, o))
             return o;
     }
     return NULL;

@@ -213,6 +213,9 @@ bool stet_history_outside(const struct stet_history *h, const struct stet_findin
 /* While a run goes on: may it belong to a warm-up, whose end is not known yet? The function is
  * called in another line too, and new programs were all that ran so far. */
 bool stet_history_may_be_ahead(struct stet_history *h, const struct stet_finding *f);
+/* Is it an operation that TorchTPU compiled outside torch.compile? Whether it is a version of
+ * another one is known when the steps of the run are. */
+bool stet_history_needs_steps(const struct stet_sighting *s);
 
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what
  * changed. A literal. */

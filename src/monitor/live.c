@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
+#include "ledger/run_steps.h"
 #include "ledger/run_wait.h"
 #include "session/session.h"
 
@@ -392,6 +393,12 @@ static bool is_held(const struct stet_live *l, const struct stet_finding *f)
            l->reported + HELD_MOST >= h->finding_count;
 }
 
+static bool is_for_the_end(struct stet_live *l, const struct stet_finding *f)
+{
+    return is_open(l, f) || stet_history_needs_steps(&l->x.history.sightings[f->sighting]) ||
+           stet_history_may_be_ahead(&l->x.history, f);
+}
+
 static void report(struct stet_live *l, bool last)
 {
     for (; l->reported < l->x.history.finding_count; l->reported++) {
@@ -401,10 +408,32 @@ static void report(struct stet_live *l, bool last)
             return;
         if (f->cause == STET_CAUSE_NONE || stet_history_outside(&l->x.history, f))
             continue;
-        if (!last && !f->benign && (is_open(l, f) || stet_history_may_be_ahead(&l->x.history, f)) &&
+        if (!last && !f->benign && is_for_the_end(l, f) &&
             stet_map_put(&l->deferred, l->reported, 1))
             continue;
         report_one(l, f);
+    }
+}
+
+/* The steps of a run are counted when all of it was read, if a finding needs them. */
+static void fill_steps(struct stet_live *l)
+{
+    struct stet_history *h = &l->x.history;
+    bool needed = false;
+
+    for (uint32_t i = 0; !needed && i < h->finding_count; i++)
+        needed = stet_history_needs_steps(&h->sightings[h->findings[i].sighting]);
+    if (!needed || stet_ledger_run_steps(&l->x.digest, l->x.folder, NULL) != STET_OK)
+        return;
+    for (uint32_t i = 0; i < h->sighting_count; i++) {
+        struct stet_sighting *s = &h->sightings[i];
+        const struct stet_compile_event *c =
+            s->past ? NULL : &l->x.digest.processes[s->process].compiles[s->tag];
+
+        if (c) {
+            s->step = c->step;
+            s->step_known = c->step_known;
+        }
     }
 }
 
@@ -498,6 +527,8 @@ void stet_live_poll(struct stet_live *l, bool last)
         return;
     translate(l);
     l->changes++;
+    if (last)
+        fill_steps(l);
     if (stet_history_judge_from(&l->x.history, l->reported, NULL) != STET_OK) {
         l->off = true;
         return;
