@@ -492,7 +492,11 @@ static verdict loaded(struct stet_python_trail *t, stet_python_ref call)
         v = stet_python_trail_returns(t, &frame);
         put(t, head);
     }
-    return v.how ? v : stet_python_verdict_at(t, call, PY_VARIES);
+    if (v.how)
+        return v;
+    v = stet_python_verdict_at(t, call, PY_VARIES);
+    v.guessed = t->aspect != PY_OF_SIZE; /* it cuts batches; what else differs is in the data */
+    return v;
 }
 
 /* table.items(), table.values(): the items of a container by name. */
