@@ -100,7 +100,9 @@ struct stet_facts {
     bool only_more;   /* the earlier program is contained, with operations added */
     bool vector;      /* a one-dimensional integer argument has another length */
     bool accumulates; /* each argument that came is added to a result */
-    bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
+    /* The number, + 1, of the change of an argument that holds positions, as nonzero returns them.
+     */
+    uint32_t selects;
     bool only_arguments; /* no operation came or went */
     /* A change + 1: the earlier program returns an array of exactly the type that this argument
      * has now, and this program another in its place. 0 for none. */

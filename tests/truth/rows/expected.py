@@ -90,6 +90,7 @@ ROWS = [
     Row("U", "u_two_uses.py", lane="torchtpu"),
     Row("U", "u_looked_up.py", [Want("shape-drift", "LENGTHS = (5, 8")], never=("mask-gather",),
         lane="torchtpu"),
+    Row("U", "u_schedule.py", [Want("optimizer-scalar", "tuner = torch.optim.SGD(layer.parameters(), lr=rate)")], lane="torchtpu"),
     Row("N", "n_closure.py", lane="torchxla"),
     Row("N", "n_derived.py", lane="torchxla"),
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
