@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
-#include "ledger/run_steps.h"
 #include "ledger/run_wait.h"
 #include "session/session.h"
 
@@ -418,23 +417,13 @@ static void report(struct stet_live *l, bool last)
 /* The steps of a run are counted when all of it was read, if a finding needs them. */
 static void fill_steps(struct stet_live *l)
 {
-    struct stet_history *h = &l->x.history;
+    const struct stet_history *h = &l->x.history;
     bool needed = false;
 
     for (uint32_t i = 0; !needed && i < h->finding_count; i++)
         needed = stet_history_needs_steps(&h->sightings[h->findings[i].sighting]);
-    if (!needed || stet_ledger_run_steps(&l->x.digest, l->x.folder, NULL) != STET_OK)
-        return;
-    for (uint32_t i = 0; i < h->sighting_count; i++) {
-        struct stet_sighting *s = &h->sightings[i];
-        const struct stet_compile_event *c =
-            s->past ? NULL : &l->x.digest.processes[s->process].compiles[s->tag];
-
-        if (c) {
-            s->step = c->step;
-            s->step_known = c->step_known;
-        }
-    }
+    if (needed)
+        stet_session_count_steps(&l->x);
 }
 
 /* Operations outside any jitted function wait until the run is over, and so do the programs of a
