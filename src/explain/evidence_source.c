@@ -128,10 +128,14 @@ static bool looped(struct stet_history *h, struct stet_finding *f)
     return at_line(f, at, STET_SURE_CERTAIN);
 }
 
-/* A part that begins elsewhere: the line that takes it. */
-static bool sliced(struct stet_finding *f)
+/* A part that begins elsewhere: the line that takes it. TorchTPU takes a part where it is used
+ * first, outside torch.compile. */
+static bool sliced(struct stet_history *h, struct stet_finding *f)
 {
-    return f->cause == STET_CAUSE_SLICE_START && at_line(f, f->origin, STET_SURE_CERTAIN);
+    bool used = stet_history_needs_steps(stet_sighting_of(h, f));
+
+    return f->cause == STET_CAUSE_SLICE_START &&
+           at_line(f, f->origin, used ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
 }
 
 /* The line that takes the gradients away, where the source shows one. */
@@ -222,7 +226,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         return;
     if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line)
         return; /* the line that makes the function */
-    if (declared(h, f) || looped(h, f) || sliced(f) || cleared(h, f) || optimizer_made(h, f) ||
+    if (declared(h, f) || looped(h, f) || sliced(h, f) || cleared(h, f) || optimizer_made(h, f) ||
         stet_explain_decided(h, f) || made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f))
         return;
 }
