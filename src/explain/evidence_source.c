@@ -189,6 +189,17 @@ static bool made_anew(struct stet_history *h, struct stet_finding *f, enum stet_
            stet_explain_jitted(h, f, which, &at, &sure) && at_line(f, at, STET_SURE_LIKELY);
 }
 
+/* The line that decided the value. Of what a function closes over that may be data: the line that
+ * jits it anew. */
+static bool decided(struct stet_history *h, struct stet_finding *f)
+{
+    if (!stet_explain_decided(h, f))
+        return false;
+    if (f->cause == STET_CAUSE_BAKED_CONSTANT && f->source_sure < STET_SURE_CERTAIN)
+        made_anew(h, f, STET_JIT_NOW);
+    return true;
+}
+
 /* Did jit take an argument that differs as static because the user said so? */
 static bool is_declared(const struct stet_finding *f)
 {
@@ -225,11 +236,6 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
     if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line)
         return; /* the line that makes the function */
     if (declared(h, f) || looped(h, f) || sliced(f) || cleared(h, f) || optimizer_made(h, f) ||
-        stet_explain_decided(h, f) || made_elsewhere(h, f) || jitted(h, f) ||
-        made_anew(h, f, STET_JIT_MAKER)) {
-        /* which value the function closes over is data: it is made anew for each */
-        if (f->cause == STET_CAUSE_BAKED_CONSTANT && f->source_sure < STET_SURE_CERTAIN)
-            made_anew(h, f, STET_JIT_NOW);
+        decided(h, f) || made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f, STET_JIT_MAKER))
         return;
-    }
 }
