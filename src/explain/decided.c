@@ -43,6 +43,12 @@ static bool is_changed_array(const struct stet_finding *f, const struct stet_mov
     return m->one_sided || (m->size_from == f->facts.size_from && m->size_to == f->facts.size_to);
 }
 
+/* Did two of them have the same two values? */
+static bool is_alike(const struct stet_moved *a, const struct stet_moved *b)
+{
+    return stet_view_eq(a->from, b->from) && stet_view_eq(a->to, b->to);
+}
+
 /* ---- asking ---- */
 
 static bool take(struct asking *a, struct stet_python_made made, enum stet_sure at_most)
@@ -139,10 +145,14 @@ static struct stet_python_made follow_moved(struct asking *a, const struct stet_
     struct stet_python_made made = {.line = 0};
     struct stet_view list = list_of(m->path);
 
-    if (m->maker.len) /* a number that a function closes over is set where the function is made */
-        return follow_path(
+    if (m->maker.len) { /* a number that a function closes over is set where the function is made */
+        made = follow_path(
             a, m,
             (struct stet_python_followed){.path = m->maker, .aspect = PY_OF_VALUE, .made = true});
+        if (!made.line) /* in an object of a library: where the function is defined */
+            made = (struct stet_python_made){.file = m->made_file, .line = m->made_line};
+        return made;
+    }
     if (m->one_sided && list.len && stet_cause_is(a->f->cause, STET_CAUSE_OF_PRESENCE))
         made = follow_path(a, m, (struct stet_python_followed){.path = list, .aspect = PY_OF_SIZE});
     with_numbers(&what, m);
@@ -246,7 +256,7 @@ static bool became_constant(const struct stet_finding *f, const struct stet_move
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_moved *held = stet_finding_constant_holder(f, i);
 
-        if (held && stet_view_eq(held->from, m->from) && stet_view_eq(held->to, m->to))
+        if (held && is_alike(held, m))
             return true;
     }
     return false;
@@ -292,8 +302,7 @@ static bool by_static(struct asking *a)
         const struct stet_moved *m = &f->moved[i];
 
         for (uint32_t k = 0; m->static_argument && m->wrapped && k < f->moved_count; k++)
-            if (f->moved[k].scope == STET_SCOPE_PASSED && stet_view_eq(f->moved[k].from, m->from) &&
-                stet_view_eq(f->moved[k].to, m->to) &&
+            if (f->moved[k].scope == STET_SCOPE_PASSED && is_alike(&f->moved[k], m) &&
                 take(a, follow_moved(a, &f->moved[k], PY_OF_VALUE), STET_SURE_CERTAIN))
                 return true;
     }
@@ -345,14 +354,16 @@ static bool by_value(struct asking *a, enum stet_journal_value_scope scope, bool
                 several || scope == STET_SCOPE_LOCAL ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
 }
 
-/* The variable that held the two values of a constant. */
+/* The variables that held the two values of a constant. */
 static bool by_constant(struct asking *a)
 {
     for (uint32_t i = 0; i < a->f->change_count; i++) {
         const struct stet_moved *m = stet_finding_constant_holder(a->f, i);
 
-        if (m && take(a, follow_moved(a, m, PY_OF_VALUE), STET_SURE_CERTAIN))
-            return true;
+        for (uint32_t k = 0; m && k < a->f->moved_count; k++)
+            if (is_alike(&a->f->moved[k], m) &&
+                take(a, follow_moved(a, &a->f->moved[k], PY_OF_VALUE), STET_SURE_CERTAIN))
+                return true;
     }
     return false;
 }
@@ -387,8 +398,7 @@ static bool by_wrapped(struct asking *a)
         for (uint32_t k = 0; k < f->moved_count; k++) {
             const struct stet_moved *v = &f->moved[k];
 
-            if (v->scope != STET_SCOPE_LOCAL || !stet_view_eq(v->from, m->from) ||
-                !stet_view_eq(v->to, m->to))
+            if (v->scope != STET_SCOPE_LOCAL || !is_alike(v, m))
                 continue;
             if (take(a, follow_moved(a, v, PY_OF_VALUE), STET_SURE_CERTAIN))
                 return true;
@@ -409,8 +419,7 @@ static bool by_binding(struct asking *a, const struct stet_moved *argument)
         struct stet_python_made made = {.line = 0};
         size_t frame;
 
-        if (m->scope != STET_SCOPE_LOCAL || !stet_view_eq(m->from, argument->from) ||
-            !stet_view_eq(m->to, argument->to) ||
+        if (m->scope != STET_SCOPE_LOCAL || !is_alike(m, argument) ||
             !stet_observed_frame(&a->seen, m->scope, m->frame, &frame))
             continue;
         w = &a->seen.stack.frames[frame];

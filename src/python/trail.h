@@ -97,6 +97,7 @@ struct stet_python_trail {
     struct stet_view key, key_text;
     bool once;     /* what is followed ran before the loop, and is the same in each turn */
     bool presence; /* whether there is something, not what */
+    bool inside;   /* the path is not known: it is something in it */
     bool called;   /* a function that the waiting line calls */
     bool made;     /* an object that is made anew: the call that makes it */
     bool decides;  /* a condition: what a variable was at the compile may be later than its use */
@@ -124,7 +125,7 @@ bool stet_python_trail_is_key(const struct stet_python_trail *t, stet_python_ref
 /* Is the question whether there is something, of what is computed and hence there? */
 static inline bool stet_python_trail_is_there(const struct stet_python_trail *t)
 {
-    return t->presence && !t->decides && !t->parts;
+    return t->presence && !t->decides && !t->parts && !t->inside;
 }
 /* The value of a condition. */
 struct stet_python_verdict stet_python_trail_test(struct stet_python_trail *t, stet_python_ref n);

@@ -365,6 +365,8 @@ static verdict library_kind(struct stet_python_trail *t, stet_python_ref n,
 static verdict library_call(struct stet_python_trail *t, stet_python_ref n,
                             const struct stet_python_callee *c)
 {
+    verdict v;
+
     switch (t->aspect) {
     case PY_OF_VALUE:
         return library_value(t, n, c);
@@ -374,7 +376,14 @@ static verdict library_call(struct stet_python_trail *t, stet_python_ref n,
         const struct stet_python_array *array =
             stet_python_array(stet_python_callee(t->x->frame->module, n));
 
-        return array && array->role & PY_SIZED ? sized(t, n, c, array) : same_of(t, n, c);
+        if (array && array->role & PY_SIZED)
+            return sized(t, n, c, array);
+        v = same_of(t, n, c);
+        if (v.listed && c->meaning == PY_MEANS_CONVERTS) { /* data: here it becomes an array */
+            v = stet_python_verdict_at(t, n, PY_VARIES);
+            v.open = true;
+        }
+        return v;
     }
     case PY_OF_TYPE:
     case PY_OF_PLACE:
@@ -402,8 +411,11 @@ static verdict replaced(struct stet_python_trail *t, stet_python_ref n)
                  stet_view_eq(stet_python_text(a, c), head->name);
     if (!named || !value)
         return stet_python_trail_of(t, stet_python_argument(m, n, 1));
-    if (!head)
-        return stet_python_verdict_at(t, n, PY_VARIES);
+    if (!head) {
+        v = stet_python_verdict_at(t, n, PY_VARIES);
+        v.open = stet_python_kind(a, where) != PY_LAMBDA; /* which part it is was not seen */
+        return v;
+    }
     kept = t->path[--t->parts];
     v = stet_python_trail_of(t, value);
     t->path[t->parts++] = kept;
