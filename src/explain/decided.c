@@ -491,6 +491,18 @@ static bool by_new_object(struct asking *a)
     return false;
 }
 
+/* The array for which the same program was requested again; NULL for none. */
+static const struct stet_moved *array_from_elsewhere(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; f->cause == STET_CAUSE_IDENTICAL_REHASH && i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        if (m->scope == STET_SCOPE_ARGUMENT && m->array && !m->one_sided && !m->static_argument)
+            return m;
+    }
+    return NULL;
+}
+
 /* How the function was jitted differs: what chose another one of several. */
 static bool by_callee(struct asking *a)
 {
@@ -561,11 +573,15 @@ static bool is_anew(const struct asking *a)
 
 bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
 {
+    const struct stet_moved *elsewhere = array_from_elsewhere(f);
     struct asking a;
     bool found = false;
 
     begin(&a, h, f);
-    if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
+    if (elsewhere)
+        found = take(&a, follow_moved(&a, elsewhere, elsewhere->typed ? PY_OF_TYPE : PY_OF_PLACE),
+                     STET_SURE_LIKELY);
+    else if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
         found = by_array(&a) || by_call(&a) || by_number_of_size(&a) || by_changed(&a) ||
                 by_held_array(&a);
     else if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT))

@@ -47,6 +47,12 @@ static bool reaches(struct stet_history *h, const struct stet_sighting *made,
     return !s->lines.count || !made->lines.count;
 }
 
+/* Are there so many indices that a program gathers by? */
+static bool has_picked(const struct stet_traits *t, int64_t size)
+{
+    return t->picked[0] == size || t->picked[1] == size;
+}
+
 /* Can it have decided a size? What TorchTPU runs outside torch.compile gathers by index often, as
  * an embedding does, and as many as it is given. It waits for a count where it selects. */
 static bool may_select(const struct stet_history *h, const struct stet_sighting *o)
@@ -55,8 +61,8 @@ static bool may_select(const struct stet_history *h, const struct stet_sighting 
            (o->traits->one_place && stet_explain_read_at(h, o->process, &o->traits->place, 1));
 }
 
-/* A small program that gathers by index, outside any jitted function, whose result has the new size
- * and reaches the call. It was compiled since the program of the old size. */
+/* A small program that gathers by as many indices as the new size, outside any jitted function, and
+ * whose result reaches the call. It was compiled since the program of the old size. */
 static const struct stet_sighting *gathered(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -67,7 +73,8 @@ static const struct stet_sighting *gathered(struct stet_history *h, const struct
         if (o->past || o->process != s->process || o->group == s->group)
             continue;
         if ((o->traits->marks & STET_TRAIT_GATHER) && stet_history_is_eager(o) &&
-            has_size(o->traits, f->facts.size_to) && reaches(h, o, s) && may_select(h, o))
+            has_size(o->traits, f->facts.size_to) && has_picked(o->traits, f->facts.size_to) &&
+            reaches(h, o, s) && may_select(h, o))
             return o;
     }
     return NULL;

@@ -9,6 +9,18 @@ static const verdict stays;
 
 /* ---- verdicts ---- */
 
+/* A call at the end of several is where its own name is. */
+static uint32_t line_of(const struct stet_python_module *m, stet_python_ref n)
+{
+    stet_python_ref name = stet_python_kind(&m->ast, n) == PY_CALL
+                               ? stet_python_field(&m->ast, n, PY_FIELD_FUNCTION)
+                               : 0;
+
+    if (name && stet_python_kind(&m->ast, name) == PY_ATTRIBUTE)
+        n = stet_python_field(&m->ast, name, PY_FIELD_ATTRIBUTE);
+    return stet_python_line(m, n);
+}
+
 verdict stet_python_verdict_at(const struct stet_python_trail *t, stet_python_ref n,
                                enum stet_python_varying how)
 {
@@ -18,7 +30,7 @@ verdict stet_python_verdict_at(const struct stet_python_trail *t, stet_python_re
     return (verdict){.how = how,
                      .module = m,
                      .at = statement ? statement : n,
-                     .line = stet_python_line(m, n),
+                     .line = line_of(m, n),
                      .way = stet_python_way_to(t, n)};
 }
 

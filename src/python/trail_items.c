@@ -539,6 +539,10 @@ verdict stet_python_trail_items_of_call(struct stet_python_trail *t, stet_python
         return mapped(t, call);
     case PY_MEANS_FILTERS_ITEMS:
         return stet_python_trail_items(t, stet_python_argument(m, call, 1));
+    case PY_MEANS_CUTS_BATCHES:
+        if (t->aspect == PY_OF_SIZE && c->object)
+            return stet_python_verdict_at(t, call, PY_VARIES);
+        break;
     case PY_MEANS_PASSES_ITEMS:
     case PY_MEANS_SEQUENCE:
         return first ? stet_python_trail_items(t, first) : stays;
@@ -559,8 +563,9 @@ verdict stet_python_trail_items_of_call(struct stet_python_trail *t, stet_python
         break;
     }
     v = c->object ? stet_python_trail_of(t, c->object) : stays;
-    for (uint32_t i = 0; !v.how && i < stet_python_argument_count(m, call); i++)
-        v = stet_python_trail_of(t, stet_python_argument(m, call, i));
+    for (uint32_t i = 0; v.how < PY_COUNTS && i < stet_python_argument_count(m, call); i++)
+        v = stet_python_verdict_join(t, call, v,
+                                     stet_python_trail_of(t, stet_python_argument(m, call, i)));
     return v.how ? v : stet_python_verdict_at(t, call, PY_MAY_VARY);
 }
 

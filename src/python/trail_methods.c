@@ -46,7 +46,8 @@ verdict stet_python_trail_any_method(struct stet_python_trail *t, stet_python_re
 
     for (uint32_t i = 0; i < s->count; i++) {
         const struct stet_python_module *m = s->modules[i];
-        uint32_t number = m->parsed ? stet_intern_find(&m->ast.names, name) : STET_INTERN_NONE;
+        uint32_t number =
+            stet_python_is_own(m) ? stet_intern_find(&m->ast.names, name) : STET_INTERN_NONE;
 
         for (uint32_t k = number == STET_INTERN_NONE ? 0 : m->first_binding[number]; k;
              k = m->bindings.items[k - 1].next) {
