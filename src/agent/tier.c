@@ -130,7 +130,7 @@ enum stet_rc stet_agent_tiers_check(struct stet_view tiers, struct stet_err *err
     return rc;
 }
 
-/* False while it is open. When its time is over one caller tries, and the others still skip the
+/* False while it is open. When its time has passed one caller tries, and the others still skip the
  * tier. */
 static bool may_ask(struct stet_tier *t)
 {

@@ -26,7 +26,7 @@ struct stet_tier;
 /* The state of a key, as far as a tier with leases knows. */
 enum stet_lease_state {
     STET_LEASE_FREE,  /* no host works on it, and there is no entry */
-    STET_LEASE_HELD,  /* somebody compiles it */
+    STET_LEASE_HELD,  /* another process compiles it */
     STET_LEASE_ENTRY, /* it is there */
     STET_LEASE_NONE,  /* a host compiled it and had nothing to share */
     STET_LEASE_VOID,  /* a lease that does not expire as ours do: treated as invalid */

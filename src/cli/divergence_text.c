@@ -77,9 +77,9 @@ static void title(struct stet_buf *out, const struct stet_divergence *d, bool co
                         d->rank, STET_FMT(stet_text_function(d->function)), d->other,
                         STET_FMT(stet_text_function(d->other_function)));
     else
-        stet_buf_printf(out, ": rank %" PRId64 " compiles another %.*s than rank %" PRId64, d->rank,
-                        STET_FMT(stet_text_function(d->function)), d->other);
-    stet_buf_str(out, d->certain ? "\n" : ", which may be meant\n");
+        stet_buf_printf(out, ": rank %" PRId64 " compiles a different %.*s than rank %" PRId64,
+                        d->rank, STET_FMT(stet_text_function(d->function)), d->other);
+    stet_buf_str(out, d->certain ? "\n" : ", which may be intended\n");
 }
 
 static void changes(struct stet_buf *out, const struct stet_divergence *d, bool colour, bool all)
@@ -112,10 +112,10 @@ static void evidence(struct stet_buf *out, const struct stet_divergence *d, bool
             "other for ever\n",
             dim, plain);
     if (d->reordered)
-        stet_buf_printf(
-            out,
-            "  %slikely%s   Python goes through a set, whose order differs between processes\n",
-            dim, plain);
+        stet_buf_printf(out,
+                        "  %slikely%s   Python iterates over a set, and the order of a set differs "
+                        "between processes\n",
+                        dim, plain);
     if (d->went_on)
         stet_buf_printf(out,
                         "  %sevidence%s rank %" PRId64 " executed further programs of these ranks "
@@ -215,7 +215,7 @@ static void late(struct stet_buf *out, const struct stet_divergence *d, bool col
     stet_buf_printf(out, "%srank-divergence%s: rank %" PRId64 " has waited ",
                     stet_pen(STET_PEN_BOLD, colour), stet_pen(STET_PEN_PLAIN, colour), d->rank);
     stet_text_duration(out, d->after_ns);
-    stet_buf_printf(out, " for rank %" PRId64 ", which has not come to %.*s\n", d->other,
+    stet_buf_printf(out, " for rank %" PRId64 ", which has not reached %.*s\n", d->other,
                     STET_FMT(stet_text_function(d->function)));
     where(out, d, d->other, colour);
     rank_place(out, d->rank, &d->trigger, " waits", colour);
@@ -226,7 +226,7 @@ static void missing(struct stet_buf *out, const struct stet_divergence *d, bool 
     stet_buf_printf(out, "%srank-divergence%s: ", stet_pen(STET_PEN_BOLD, colour),
                     stet_pen(STET_PEN_PLAIN, colour));
     ranks(out, d->missing, d->missing_listed, d->missing_count);
-    stet_buf_printf(out, " of %" PRIu64 " %s not come to %.*s after ", d->ranks,
+    stet_buf_printf(out, " of %" PRIu64 " %s not reached %.*s after ", d->ranks,
                     d->missing_count == 1 ? "has" : "have",
                     STET_FMT(stet_text_function(d->function)));
     stet_text_duration(out, d->after_ns);

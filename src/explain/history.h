@@ -183,7 +183,7 @@ struct stet_history {
     enum stet_rc (*open)(void *context, uint32_t sighting, struct stet_history_side *out,
                          struct stet_err *err);
     void *context;
-    bool whole;                         /* the run is over: nothing will be added */
+    bool whole;                         /* the run has ended: nothing will be added */
     struct stet_python_sources sources; /* the user's files, read when a rule needs them */
     struct stet_history_index *index;
     struct stet_history_judge *judge;

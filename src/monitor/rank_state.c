@@ -299,7 +299,7 @@ static void describe(struct stet_rank_state *s, const struct look *l, const char
     if (s->kind == STET_RANK_WAITING && l->here)
         s->blocked_in = l->after.blocked_in;
     c = s->kind == STET_RANK_COMPILING ? open_compile(l->digest) : NULL;
-    if (c) { /* its name is known only when it is over */
+    if (c) { /* its name is known only when it has ended */
         s->open_ns = now_ns > c->time_ns ? now_ns - c->time_ns : 0;
         s->program = stet_traits_function_of(c->name);
         s->runs = 0;

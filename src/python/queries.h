@@ -288,8 +288,8 @@ struct stet_python_code {
 
 /* How a value is used in it; bits. */
 enum stet_python_use {
-    PY_USED_COUNT = 1,  /* a loop runs so many times */
-    PY_USED_TOPK = 2,   /* so many are taken */
+    PY_USED_COUNT = 1,  /* a loop runs this many times */
+    PY_USED_TOPK = 2,   /* this many are taken */
     PY_USED_PARTS = 4,  /* lengths of parts, or of packed sequences */
     PY_USED_MEMBER = 8, /* tested for membership, or indexed by name */
 };

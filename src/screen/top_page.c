@@ -465,7 +465,7 @@ static void help(const struct stet_top *t, struct stet_page *p)
 {
     static const char *const lines[] = {
         "",
-        " q          quit                       p, space   stop moving; again: go on",
+        " q          quit                       p, space   pause; again: resume",
         " s, S       another order (now: %s)",
         " r, R       another rank, or all of them; arrows too",
         " n          the newest run             h, ?       help, and back",

@@ -154,7 +154,7 @@ class Tokens(Gs):
         self.assertEqual(a.ask(self.programs[0])[0], "LEAD")
         self.assertEqual(a.status()["tiers"][0]["misses"], 1)
 
-    def test_a_server_that_is_no_metadata_server_gets_no_trust(self):
+    def test_a_server_that_is_not_a_metadata_server_is_not_trusted(self):
         self.server.control(flavor=False)
         a = self.host(self.url, **self.metadata())
         self.assertEqual(a.ask(self.programs[0])[0], "LEAD")

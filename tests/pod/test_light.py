@@ -56,7 +56,7 @@ class Light(Case):
         self.stet("report", f"--output={self.dir}/page.html")
         page = pathlib.Path(self.dir + "/page.html").read_text()
         head = page[page.index("<h1>"):page.index('<nav class="sections"')]
-        self.assertIn(f"Rank {RANKS - 1} compiled another step than rank 0", head)
+        self.assertIn(f"Rank {RANKS - 1} compiled a different step than rank 0", head)
         self.assertIn("<b>Fix: </b>" + d["fix"], head)
         self.assertIn("Decide the value on one rank", d["fix"])
 
@@ -64,7 +64,7 @@ class Light(Case):
         """Two ranks of a run, as two runs."""
         other, same = self.stet("diff", "@0", f"@{RANKS - 1}"), self.stet("diff", "@0", "@1")
         self.assertIn("constant in multiply  5.5 -> 5.75", other.stdout)
-        self.assertIn("nothing moved", same.stdout)
+        self.assertIn("nothing changed", same.stdout)
         self.assertEqual((other.returncode, same.returncode), (1, 0))
         self.assertIn("has no rank", self.stet("diff", "@0", f"@{RANKS}").stderr)
 

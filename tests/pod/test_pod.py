@@ -80,7 +80,7 @@ class Differ(Case):
                 self.check(self.differ("constant", 2, STET_RANKS_CHANNEL=channel, STET_RANKS_DIR=self.dir + "/share"),
                            "constant", 1)
 
-    def test_a_difference_that_is_written_late_says_of_which_job_it_is(self):
+    def test_a_difference_that_is_written_late_names_its_job(self):
         """`stet run` stands still while ranks of a job differ, and writes it when the next job runs."""
         self.run_.send_signal(signal.SIGSTOP)
         try:
@@ -208,7 +208,7 @@ class Hang(Case):
         self.assertEqual((states[0]["pending_executions"], states[0]["pending_program"]), (1, "train_step"))
         self.ended(name, kill=True)
 
-    def test_what_holds_a_job_up_is_said_first(self):
+    def test_what_holds_a_job_up_is_printed_first(self):
         name = self.start("hang.py", "loop", 3)
         hang = self.until(lambda: (lambda r, h: h if len(r) == 3 and h.get("kind") else None)(*self.ranks()))
         self.assertEqual((hang["kind"], hang["ranks"], hang["waiting"]), ("host code", [2], 2))

@@ -74,7 +74,7 @@ static bool is_told(uint64_t step, const char *order)
     return told;
 }
 
-TEST(two_operations_of_one_line_that_both_run_in_each_turn_are_no_recompiles)
+TEST(two_operations_of_one_line_that_both_run_in_each_iteration_are_not_recompiles)
 {
     EXPECT(!is_told(0, "abababababab"));
     EXPECT(!is_told(0, "abbabbabbabb")); /* another line runs one of the programs, too */

@@ -191,7 +191,7 @@ TEST(the_arguments_of_the_waiting_call_are_followed_together)
     expect_here(body, followed(PY_HELD_CALL, "", PY_OF_SIZE));
 }
 
-TEST(what_cannot_change_a_size_is_no_answer)
+TEST(what_cannot_change_a_size_gives_no_answer)
 {
     static const char *const bodies[] = {
         "for i in range(6):\n    x = torch.ones(4) * i\n    step(x)  # call\n",
