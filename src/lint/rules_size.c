@@ -469,6 +469,21 @@ void rule_varlen(struct stet_flow_walk *w, stet_python_ref n)
                     STET_FMT(lint_quote(w, n)));
 }
 
+/* self.table.size(1), len(self.table): the size of an attribute, and not its value. */
+static bool is_measured(const struct stet_flow_walk *w, stet_python_ref attribute)
+{
+    stet_python_ref up = w->module->parents[attribute];
+
+    if (stet_python_kind(w->ast, up) == PY_ARGUMENTS) {
+        char room[160];
+        struct stet_view name = stet_python_full_name(
+            w->module, stet_python_field(w->ast, w->module->parents[up], PY_FIELD_FUNCTION), room);
+
+        return stet_view_is(name, "builtins.len");
+    }
+    return stet_python_kind(w->ast, up) == PY_ATTRIBUTE;
+}
+
 /* Finds the attribute in `self.pos`, somewhere in n, that changes. */
 static bool moving_attribute(struct stet_flow_walk *w, stet_python_ref n)
 {
@@ -479,7 +494,7 @@ static bool moving_attribute(struct stet_flow_walk *w, stet_python_ref n)
                              ? stet_flow_self_class(w, stet_python_field(a, c, PY_FIELD_OBJECT))
                              : FLOW_NONE;
 
-        if (owner != FLOW_NONE &&
+        if (owner != FLOW_NONE && !is_measured(w, c) &&
             lint_steps_on(w, owner,
                           stet_python_name(a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))))
             return true;

@@ -482,12 +482,70 @@ void rule_traced_print(struct stet_flow_walk *w, stet_python_ref n)
                     "`%.*s` breaks the graph", STET_FMT(lint_quote(w, n)));
 }
 
+/* Is it a side of an operation whose other side is a tensor, or holds one by its name? */
+static bool is_operand(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = w->module->parents[n], other = 0;
+
+    if (stet_python_kind(a, up) == PY_BINARY)
+        other = stet_python_field(a, up, PY_FIELD_LEFT);
+    if (other == n)
+        other = stet_python_field(a, up, PY_FIELD_RIGHT);
+    for (stet_python_ref c = other; other && stet_flow_within(w, c, other); c++) {
+        const struct stet_flow_binding *b =
+            stet_python_name(a, c) ? stet_flow_lookup(w, w->fn, stet_python_name(a, c)) : NULL;
+
+        if (b && stet_flow_is_tensor(b->value))
+            return true;
+    }
+    return false;
+}
+
+/* Is the name used for anything but operations on tensors: a test, a size, an index? */
+static bool is_used_otherwise(struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node;
+
+    for (stet_python_ref c = fn; name && stet_flow_within(w, c, fn); c++)
+        if (stet_python_name(a, c) == name && !is_operand(w, c) &&
+            stet_python_kind(a, w->module->parents[c]) != PY_ASSIGNMENT)
+            return true;
+    return false;
+}
+
+/* x * random.uniform(0, 1): torch.compile draws these numbers itself, before each call, and the
+ * graph takes them as inputs (releases 2.9 and 2.13). Where such a number decides a branch or a
+ * size, each outcome has a graph. */
+static bool enters_graph(struct stet_flow_walk *w, stet_python_ref n)
+{
+    static const char *const drawn[] = {"random.uniform", "random.randint", "random.randrange"};
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+    struct stet_view name =
+        stet_python_imported(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION), room);
+    stet_python_ref up = w->module->parents[n];
+
+    for (size_t i = 0; i < sizeof(drawn) / sizeof(*drawn); i++) {
+        if (!stet_view_is(name, drawn[i]))
+            continue;
+        if (stet_python_kind(a, up) == PY_ASSIGNMENT) {
+            uint32_t to = stet_python_name(a, stet_python_field(a, up, PY_FIELD_LEFT));
+
+            return to && !is_used_otherwise(w, to);
+        }
+        return is_operand(w, n);
+    }
+    return false;
+}
+
 void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
 {
     enum stet_python_meaning meaning =
         stet_python_meaning(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION));
     bool file = meaning == PY_MEANS_OPENS, dice = meaning == PY_MEANS_DRAWS;
-    struct lint_candidate *c;
+    uint8_t lanes;
 
     if (meaning == PY_MEANS_SEEDS) /* default_rng(0): the same numbers whenever it is traced */
         dice = stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) != PY_INTEGER;
@@ -495,11 +553,14 @@ void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
         return;
     if (w->step_loops)
         return; /* the loop itself runs on the host */
+    lanes = dice ? FLOW_TRACED & ~FLOW_XLA : FLOW_JAX | FLOW_TORCH;
+    if (enters_graph(w, n))
+        lanes &= FLOW_JAX | FLOW_FLAX;
     /* A file that is read while tracing gives a constant: usually a setting. */
-    c = lint_report(w, LINT_RULE_side_effect, n,
-                    dice ? FLOW_TRACED & ~FLOW_XLA : FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
-                    "`%.*s` happens on the host, while tracing", STET_FMT(lint_quote(w, n)));
-    lint_minor(c, file ? LINT_MINOR : LINT_FULL);
+    lint_minor(lint_report(w, LINT_RULE_side_effect, n, lanes, LINT_ANY, 0,
+                           "`%.*s` happens on the host, and not in the compiled program",
+                           STET_FMT(lint_quote(w, n))),
+               file ? LINT_MINOR : LINT_FULL);
 }
 
 void rule_barrier(struct stet_flow_walk *w, stet_python_ref n)

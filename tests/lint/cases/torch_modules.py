@@ -169,3 +169,36 @@ class Versioned(nn.Module):
         if int(major) >= 2 and int(minor) > 4:  # clean: host-sync
             x = x + 1
         return x
+
+
+class Kept(nn.Module):
+    def forward(self, x: torch.Tensor, keep: int | torch.Tensor):
+        if x.shape[0] == 1:
+            return x
+        elif not isinstance(keep, int):
+            return x[:, keep]
+        elif keep > 1:  # clean: value-branch
+            return x[:, -keep:]
+        return x
+
+
+class Asked(nn.Module):
+    def forward(self, x: torch.Tensor, keep: int | torch.Tensor):
+        if isinstance(keep, int):
+            return x
+        elif keep > 1:  # expect: value-branch
+            return x + 1
+        return x
+
+
+class Table(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = None
+
+    def extend(self, x):
+        self.table = torch.cat([self.table, x])
+
+    def forward(self, x: torch.Tensor):
+        self.extend(x)
+        return x + self.table[self.table.size(0) // 2 - x.size(0) :]  # clean: slice-start
