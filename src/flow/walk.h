@@ -238,6 +238,11 @@ uint32_t stet_flow_self_class(const struct stet_flow_walk *w, stet_python_ref ob
 
 /* annotations.c */
 enum stet_flow_role stet_flow_annotated(struct stet_flow_walk *w, stet_python_ref type);
+
+/* What the field of this name is, by its annotation in the class of this file that the type names.
+ */
+enum stet_flow_role stet_flow_annotated_field(struct stet_flow_walk *w, stet_python_ref type,
+                                              uint32_t field);
 /* The dotted name of the class of another file that an annotation names; empty for all others. */
 struct stet_view stet_flow_annotated_class(struct stet_flow_walk *w, stet_python_ref type,
                                            char room[160]);

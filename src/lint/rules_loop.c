@@ -88,7 +88,8 @@ bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint6
 
         if (b && b->value.kind == FLOW_V_TENSOR && (b->value.deps & ~numbers) && computes(w, c))
             return true;
-        if (a->nodes[c].kind == PY_CALL && lint_array_library(w, c, room).len)
+        if (a->nodes[c].kind == PY_CALL && lint_array_library(w, c, room).len &&
+            stet_python_call_meaning(w->module, c) != PY_MEANS_ASSERTS)
             return true;
     }
     return false;
@@ -244,8 +245,8 @@ static bool has_named_items(const struct stet_flow_walk *w, stet_python_ref n,
     } else if (a->nodes[n].kind == PY_COMPARISON &&
                stet_python_kind(a, stet_python_child(a, n)) == PY_STRING)
         item = stet_python_next(a, stet_python_child(a, n));
-    rows = stet_python_kind(a, item) == PY_SUBSCRIPT ? stet_python_field(a, item, PY_FIELD_VALUE)
-                                                     : 0;
+    rows =
+        stet_python_kind(a, item) == PY_SUBSCRIPT ? stet_python_field(a, item, PY_FIELD_VALUE) : 0;
     return rows && stet_python_name(a, rows) &&
            lint_holds_name(w, stet_python_field(a, range, PY_FIELD_ARGUMENTS),
                            stet_python_name(a, rows));
@@ -343,9 +344,8 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
     if (!lint_makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY),
                                range && v.kind == FLOW_V_TENSOR ? v.deps : 0))
         return; /* it fills lists and tables of the host, and makes no program longer */
-    if (range &&
-        (turns_differ(w, n) || counts_records(w, n, right) ||
-         holds_library_loop(w, stet_python_field(a, n, PY_FIELD_BODY))))
+    if (range && (turns_differ(w, n) || counts_records(w, n, right) ||
+                  holds_library_loop(w, stet_python_field(a, n, PY_FIELD_BODY))))
         return;
     if ((w->facts & FLOW_USES_JIT) && in_kernel(w))
         return;
@@ -353,6 +353,6 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
         counted_loop(w, right, v);
     else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL) && !runs_over_keys(w, n) &&
              !has_fixed_rows(w, right))
-        lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
+        lint_report(w, LINT_RULE_python_loop, right, lint_lanes_reading(v), LINT_TENSOR, v.deps,
                     "the loop is unrolled over the rows of `%.*s`", STET_FMT(lint_quote(w, right)));
 }

@@ -46,10 +46,7 @@ static bool is_in_message_of_branch(struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
-/* The lanes that a read of this value matters to. What torch made on the host, from no argument
- * (torch.randint(9, (1,)).item()), waits for no device: it only breaks the graph of a function that
- * is compiled in this source. */
-static uint8_t lanes_reading(struct stet_flow_value v)
+uint8_t lint_lanes_reading(struct stet_flow_value v)
 {
     return v.deps == FLOW_ALWAYS && (v.f.traits & FLOW_TRAIT_HOST)
                ? FLOW_TRACED & ~(FLOW_MODULE | FLOW_XLA)
@@ -186,35 +183,6 @@ bool lint_decides_end(const struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
-/* torch._check(n > 0), or a function of this file that does so for its arguments. */
-static bool asserts(const struct stet_flow_walk *w, stet_python_ref call)
-{
-    struct stet_flow_value f =
-        stet_flow_value_of(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
-    stet_python_ref range = f.kind == FLOW_V_FN ? w->fns[f.index].node : 0;
-
-    if (stet_python_call_meaning(w->module, call) == PY_MEANS_ASSERTS)
-        return true;
-    for (stet_python_ref c = range; range && stet_flow_within(w, c, range); c++)
-        if (stet_python_kind(w->ast, c) == PY_CALL &&
-            stet_python_call_meaning(w->module, c) == PY_MEANS_ASSERTS)
-            return true;
-    return false;
-}
-
-bool lint_is_asserted(const struct stet_flow_walk *w, uint32_t name)
-{
-    stet_python_ref fn = w->fns[w->fn].node;
-
-    for (stet_python_ref c = fn; name && (w->facts & FLOW_ASSERTS) && stet_flow_within(w, c, fn);
-         c++)
-        if (stet_python_kind(w->ast, c) == PY_CALL &&
-            lint_holds_name(w, stet_python_field(w->ast, c, PY_FIELD_ARGUMENTS), name) &&
-            asserts(w, c))
-            return true;
-    return false;
-}
-
 /* n = x.item() … torch._check(n > 0), or torch.cond(x.item(), …): written for torch.export, which
  * keeps the number a symbol. */
 static bool is_symbol(const struct stet_flow_walk *w, stet_python_ref n)
@@ -230,10 +198,7 @@ static bool is_symbol(const struct stet_flow_walk *w, stet_python_ref n)
             stet_view_is(stet_python_imported(m, stet_python_field(a, up, PY_FIELD_FUNCTION), room),
                          "torch.cond"))
             return true;
-    for (stet_python_ref c = left; left && stet_flow_within(w, c, left); c++)
-        if (lint_is_asserted(w, stet_python_name(a, c)))
-            return true;
-    return false;
+    return lint_holds_asserted(w, left);
 }
 
 static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lanes,
@@ -305,7 +270,7 @@ static bool sync_method(struct stet_flow_walk *w, stet_python_ref n)
     if (effect == PY_GIVES_HOSTED) /* torch.compile has an operation that copies */
         lanes &= (uint8_t)~(FLOW_MODULE | FLOW_TORCH);
     if (v.kind == FLOW_V_TENSOR && v.deps && !(v.flags & FLOW_TREE))
-        report_sync(w, n, lanes_reading(v) & lanes, LINT_TENSOR, v.deps);
+        report_sync(w, n, lint_lanes_reading(v) & lanes, LINT_TENSOR, v.deps);
     else if (effect != PY_GIVES_ARRAYS && !first && v.kind == FLOW_V_UNKNOWN &&
              (w->facts & (FLOW_USES_TORCH | FLOW_USES_JAX)))
         report_sync(w, n, lanes, LINT_ANY, 0);
@@ -402,7 +367,7 @@ void rule_host_sync(struct stet_flow_walk *w, stet_python_ref n)
     if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE)))
         report_sync(w, n,
                     is_field(w, first) ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX)
-                                       : lint_needing_lanes(v) & lanes_reading(v),
+                                       : lint_needing_lanes(v) & lint_lanes_reading(v),
                     LINT_TENSOR, v.deps);
 }
 

@@ -1,5 +1,6 @@
 """forward of modules: compiled by whoever uses them."""
 import random
+from dataclasses import dataclass
 
 import torch
 import torch.nn as nn
@@ -202,3 +203,43 @@ class Table(nn.Module):
     def forward(self, x: torch.Tensor):
         self.extend(x)
         return x + self.table[self.table.size(0) // 2 - x.size(0) :]  # clean: slice-start
+
+
+@dataclass
+class Parts:
+    tokens: torch.Tensor
+    sizes: list[int]
+
+
+def digest(parts: Parts):
+    counts = [int(sum(parts.sizes)), parts.tokens.numel()]  # clean: host-sync
+    return torch.tensor(counts, device=parts.tokens.device)
+
+
+def total(parts: Parts):
+    return int(sum(parts.tokens))  # expect: host-sync
+
+
+class Digest(nn.Module):
+    def forward(self, x: torch.Tensor, sizes):
+        parts = Parts(tokens=x, sizes=sizes)
+        return digest(parts) + total(parts)
+
+
+class Split(nn.Module):
+    def check(self, size: int):
+        torch._check(size <= 5)
+
+    def forward(self, x: torch.Tensor, images):
+        n = x.sum().item()  # clean: host-sync
+        self.check(n)
+        torch._check(x[x > 0].numel() == 4)  # clean: mask-gather, dim-readback
+        if torch.supa.is_available():  # clean: value-branch
+            x = x + 1
+        for i in torch.randperm(3):  # clean: python-loop
+            x = x * self.scales[i]
+        sizes = []
+        for image in images:  # clean: python-loop
+            torch._assert(len(image.shape) == 3, "images have three dimensions")
+            sizes.append(image.shape)
+        return x, torch.zeros((n, 5))  # clean: size-from-value
