@@ -221,13 +221,8 @@ static bool excludes_tensor(struct stet_flow_walk *w, stet_python_ref test)
     return b != NULL;
 }
 
-/* A value as it was before a way of an `if` that excludes tensors. */
-struct narrowed {
-    uint32_t name, at;
-    struct stet_flow_value before;
-};
-
-static unsigned narrow(struct stet_flow_walk *w, stet_python_ref test, struct narrowed *out)
+bool stet_flow_narrow(struct stet_flow_walk *w, stet_python_ref test,
+                      struct stet_flow_narrowed *out)
 {
     stet_python_ref of = host_if_false(w, test);
     uint32_t name = of ? stet_python_name(w->ast, of) : 0;
@@ -235,34 +230,37 @@ static unsigned narrow(struct stet_flow_walk *w, stet_python_ref test, struct na
         name ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL;
 
     if (!b)
-        return 0;
-    *out = (struct narrowed){name, b->at, b->value};
+        return false;
+    *out = (struct stet_flow_narrowed){name, b->at, b->value};
     return excludes_tensor(w, test);
+}
+
+void stet_flow_widen(struct stet_flow_walk *w, const struct stet_flow_narrowed *kept)
+{
+    struct stet_flow_binding *b = /* the scope may have grown */
+        stet_flow_scope_find(&w->fns[w->fn].scope, kept->name);
+
+    if (b)
+        b->value = b->at == kept->at ? kept->before : stet_flow_join(kept->before, b->value);
 }
 
 /* Another way of the `if`: its own test and those of each `elif` before this way are false. */
 static void run_otherwise(struct stet_flow_walk *w, stet_python_ref n, stet_python_ref way)
 {
     const struct stet_python_ast *a = w->ast;
-    struct narrowed kept[8];
-    unsigned count = narrow(w, stet_python_field(a, n, PY_FIELD_CONDITION), kept);
+    struct stet_flow_narrowed kept[8];
+    unsigned count = stet_flow_narrow(w, stet_python_field(a, n, PY_FIELD_CONDITION), kept);
 
     for (stet_python_ref c = stet_python_child(a, n); c != way && count < 8 && stet_flow_spend(w);
          c = stet_python_next(a, c))
         if (stet_python_kind(a, c) == PY_ELIF)
-            count += narrow(w, stet_python_field(a, c, PY_FIELD_CONDITION), kept + count);
+            count += stet_flow_narrow(w, stet_python_field(a, c, PY_FIELD_CONDITION), kept + count);
     if (stet_python_kind(a, way) == PY_ELIF)
         stet_flow_run_if(w, way);
     else
         stet_flow_run_block(w, stet_python_field(a, way, PY_FIELD_BODY));
-    while (count--) {
-        struct stet_flow_binding *b = /* the scope may have grown */
-            stet_flow_scope_find(&w->fns[w->fn].scope, kept[count].name);
-
-        if (b)
-            b->value = b->at == kept[count].at ? kept[count].before
-                                               : stet_flow_join(kept[count].before, b->value);
-    }
+    while (count--)
+        stet_flow_widen(w, &kept[count]);
 }
 
 /* if is_compiling() or isinstance(x, Tensor): return — what follows in this block runs otherwise.

@@ -455,13 +455,18 @@ static struct stet_flow_value eval_conditional(struct stet_flow_walk *w, stet_py
     stet_python_ref no = test ? stet_python_next(a, test) : 0;
     struct stet_flow_value v, other;
     struct stet_flow_facts facts;
+    struct stet_flow_narrowed kept;
+    bool narrowed;
 
     if (!no)
         return unknown;
     stet_flow_eval(w, test);
     stet_flow_condition(w, test);
     v = stet_flow_eval(w, yes);
+    narrowed = stet_flow_narrow(w, test, &kept);
     other = stet_flow_eval(w, no);
+    if (narrowed)
+        stet_flow_widen(w, &kept);
     facts = stet_flow_facts_either(v.f, other.f);
     v = stet_flow_join(v, other);
     v.f = facts;

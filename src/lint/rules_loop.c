@@ -272,6 +272,8 @@ static void counted_loop(struct stet_flow_walk *w, stet_python_ref range, struct
 
     if (changes_items(w, range))
         lanes &= (uint8_t)~(FLOW_JAX | FLOW_FLAX);
+    if (v.kind == FLOW_V_HOST)
+        lanes &= lint_lanes_reading(v);
 
     if (v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST) {
         lint_report(w, LINT_RULE_python_loop, range, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,

@@ -2,6 +2,7 @@
 import random
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -243,3 +244,15 @@ class Split(nn.Module):
             torch._assert(len(image.shape) == 3, "images have three dimensions")
             sizes.append(image.shape)
         return x, torch.zeros((n, 5))  # clean: size-from-value
+
+
+def empty_like(x):
+    return torch.empty_like(x) if isinstance(x, torch.Tensor) else np.empty_like(x)  # clean: host-sync
+
+
+class Empty(nn.Module):
+    def forward(self, x: torch.Tensor):
+        x = x + np.zeros_like(x.sum())  # expect: host-sync
+        for _ in range(int(torch.randint(1, 4, (1,)).item())):  # clean: python-loop
+            x = x * 2
+        return empty_like(x)
