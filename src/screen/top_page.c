@@ -418,7 +418,7 @@ static void causes(const struct stet_top *t, struct stet_page *p, const struct s
 
     if (room < 1 + (n > 0))
         return;
-    heading(p, n ? " why it compiled again" : " nothing was compiled again");
+    heading(p, n ? " why it compiled again   (more: stet explain)" : " nothing was compiled again");
     for (size_t i = 0; i < n && (int)i < room - 1; i++) {
         struct stet_view words = advice(&text, &t->attach->pulse->causes[rows[i].index]);
         int wants = stet_page_rows(p, words, FIX_INDENT), gets = wants < left ? wants : left;
