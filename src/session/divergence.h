@@ -19,6 +19,7 @@ struct stet_divergence {
     uint64_t pid;         /* the process that found it; 0 when not known */
     bool certain;         /* the ranks must compile the same here */
     bool torch;           /* of torch.compile */
+    bool alone;           /* torch.compile: `rank` compiles it again, and so many do not: missing_count */
     bool odd_known;       /* further ranks show that `rank` is the one that differs */
     bool went_on;         /* `other` executed past this place without compiling */
     int64_t rank;         /* the one that differs; of a LATE rank: the one that waits */
