@@ -77,11 +77,14 @@ static void title(struct stet_buf *out, const struct stet_divergence *d, bool co
                         d->rank, STET_FMT(stet_text_function(d->function)), d->other,
                         STET_FMT(stet_text_function(d->other_function)));
     else if (d->alone && d->missing_count > 1)
-        stet_buf_printf(out, ": rank %" PRId64 " compiles %.*s again, and %" PRIu64
+        stet_buf_printf(out,
+                        ": rank %" PRId64 " compiles %.*s again, and %" PRIu64
                         " other ranks do not, such as rank %" PRId64,
-                        d->rank, STET_FMT(stet_text_function(d->function)), d->missing_count, d->other);
+                        d->rank, STET_FMT(stet_text_function(d->function)), d->missing_count,
+                        d->other);
     else if (d->alone)
-        stet_buf_printf(out, ": rank %" PRId64 " compiles %.*s again, and rank %" PRId64 " does not",
+        stet_buf_printf(out,
+                        ": rank %" PRId64 " compiles %.*s again, and rank %" PRId64 " does not",
                         d->rank, STET_FMT(stet_text_function(d->function)), d->other);
     else
         stet_buf_printf(out, ": rank %" PRId64 " compiles another %.*s than rank %" PRId64, d->rank,

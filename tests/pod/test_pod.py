@@ -13,6 +13,9 @@ import unittest
 
 from pod_case import HERE, Case, marks
 
+sys.path.insert(0, str(HERE.parent / "agent"))
+from servers import Redis  # noqa: E402
+
 Case.BUILD, Case.PYTHON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 LINES = marks("job.py", "lib2/layers.py", "hang.py", "apart.py")
 LONG = os.environ.get("POD_LONG") == "1"
@@ -236,25 +239,42 @@ class Hang(Case):
 
 
 class Elsewhere(Case):
-    """A job on two hosts that see one state folder, with a `stet run` on each, looked at from a third."""
+    """A job on two hosts, with a `stet run` on each."""
 
-    def on(self, host):
-        return dict(self.env, OTHER_HOST=host, LD_PRELOAD=self.BUILD + "/lib/libother_host.so")
+    def on(self, host, **variables):
+        return dict(self.env, OTHER_HOST=host, LD_PRELOAD=self.BUILD + "/lib/libother_host.so", **variables)
 
     def test_ranks_of_other_hosts_are_shown_with_kind_and_line(self):
+        """They see one state folder, and so does a third host."""
+        self.watch([self.on("alpha"), self.on("beta")], self.on("gamma"), "--no-store")
+
+    def test_ranks_of_hosts_without_a_common_folder_are_shown_through_the_agent(self):
+        redis = Redis(self.dir)
+        self.addCleanup(redis.stop)
+        hosts = []
+        for host in ("alpha", "beta"):
+            own = f"{self.dir}/{host}"
+            os.makedirs(own, mode=0o700)
+            hosts.append(self.on(host, XDG_RUNTIME_DIR=own, STET_STATE_DIR=own + "/state", STET_STORE=own + "/store",
+                                 STET_TIERS=redis.url, STET_TRUST="any", STET_AGENT_IDLE="60"))
+            self.addCleanup(subprocess.run, [self.stet_path, "agent", "stop"], env=hosts[-1], capture_output=True)
+        self.watch(hosts, hosts[0])
+
+    def watch(self, hosts, watcher, *options):
+        """Both ranks are shown with kind and line, seen with the environment `watcher`."""
         runs = []
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
-        for rank, host in enumerate(("alpha", "beta")):
-            env = dict(self.on(host), POD_RANK=str(rank), POD_WORLD="2", POD_PORT=str(port), STET_RANKS_CHANNEL="jax")
-            runs.append(subprocess.Popen([self.stet_path, "run", "--cpu", "--no-store", "--quiet", "--", self.PYTHON, str(HERE / "hang.py"),
+        for rank, host in enumerate(hosts):
+            env = dict(host, POD_RANK=str(rank), POD_WORLD="2", POD_PORT=str(port), STET_RANKS_CHANNEL="jax")
+            runs.append(subprocess.Popen([self.stet_path, "run", "--cpu", *options, "--quiet", "--", self.PYTHON, str(HERE / "hang.py"),
                                           "loop"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.dir,
                                          start_new_session=True))
             self.addCleanup(self.kill, runs[-1])
 
         def ranks():
-            out = subprocess.run([self.stet_path, "ranks", "--format=json"], env=self.on("gamma"), capture_output=True, text=True)
+            out = subprocess.run([self.stet_path, "ranks", "--format=json"], env=watcher, capture_output=True, text=True)
             return {r["rank"]: r for r in json.loads(out.stdout)["ranks"]} if out.returncode == 0 else {}
 
         found = self.until(lambda: (lambda r: r if [r[k]["kind"] for k in sorted(r)] == ["device", "host code"] else None)(ranks()),
@@ -263,7 +283,7 @@ class Elsewhere(Case):
         self.assertEqual((found[1]["line"]["file"], found[1]["line"]["line"]), LINES["here: loop"])
         self.assertEqual(found[0]["line"]["line"], LINES["here: device"][1])
         self.assertEqual(found[0]["pending_program"], "train_step")
-        text = subprocess.run([self.stet_path, "ranks"], env=self.on("gamma"), capture_output=True, text=True).stdout
+        text = subprocess.run([self.stet_path, "ranks"], env=watcher, capture_output=True, text=True).stdout
         self.assertRegex(text, r"rank 1 \(process \d+\) on beta, \d+ s ago  host code: Python runs, at\n    \S*hang.py:")
 
     @staticmethod
