@@ -120,6 +120,8 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     while (end > at && strchr(" \t\r\n", bytes[end - 1]))
         end--;
     version[0] = '\0';
+    if (end - at > 2 && !strncmp(bytes + at, "W/", 2))
+        return n; /* a weak one never matches (RFC 9110, 13.1.1) */
     for (size_t i = at; i < end; i++) {
         if (bytes[i] <= ' ' || bytes[i] > '~')
             return n;

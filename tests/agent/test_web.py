@@ -34,7 +34,7 @@ class Tier(Case):
         super().setUp()
         self.path = "/" + self._testMethodName
         self.url = f"http://127.0.0.1:{self.server.port}{self.path}?layout=folders"
-        self.server.control(reset=True, honours=True, refuses=0, removes=True, delay=0, together=0)
+        self.server.control(reset=True, honours=True, refuses=0, removes=True, weak=False, delay=0, together=0)
 
     def lease(self, program):
         key = self.key(program)
@@ -71,6 +71,16 @@ class Leases(Tier):
         self.server.control(together=2, honours=False)
         self.assertIn(self.both(self.programs[0]), (1, 2))
         self.assertEqual(self.host(self.url).ask(self.programs[0])[0], "FOUND")
+
+    def test_a_server_with_weak_tags_has_leases_that_are_renewed_and_given_up(self):
+        """Conditions on such tags never hold, so they are not made."""
+        self.server.control(weak=True)
+        a, b = (self.host(self.url + "&lease=1s") for _ in range(2))
+        slow = self.lead_and_die(a, self.programs[0], 3000)
+        self.assertEqual(b.make(self.programs[0]), "FOUND")
+        slow.communicate(timeout=60)
+        self.assertTrue(a.shared())
+        self.assertTrue(wait_for(lambda: self.lease(self.programs[0]) not in self.server.control()["files"]))
 
     def test_a_server_that_refuses_leases_is_asked_once(self):
         for status in (501, 400, 403):

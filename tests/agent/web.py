@@ -11,6 +11,7 @@ import time
 LOCK = threading.Condition()
 STATE = {"honours": True,   # conditions of writes; otherwise it ignores them, and says 200 to all
          "refuses": 0,      # the status of every conditional write, if not 0
+         "weak": False,     # its ETags are, and match nothing
          "removes": True,   # otherwise DELETE is answered with 405
          "delay": 0,        # seconds before a request for a lease is answered
          "together": 0}     # a write of a lease waits until this many are waiting
@@ -56,7 +57,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return True
 
     def tag(self):
-        return '"' + hashlib.sha256(FILES[self.path]).hexdigest()[:32] + '"' if self.path in FILES else None
+        text = '"' + hashlib.sha256(FILES.get(self.path, b"")).hexdigest()[:32] + '"'
+        return None if self.path not in FILES else "W/" + text if STATE["weak"] else text
 
     def refusal(self):
         """Of a write, by its condition; 0 if there is none."""
@@ -65,7 +67,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return 0
         if STATE["refuses"]:
             return STATE["refuses"]
-        wrong = (none == "*" and self.tag()) or (match and match != self.tag())
+        wrong = (none == "*" and self.tag()) or (match and (STATE["weak"] or match != self.tag()))
         return 412 if wrong and STATE["honours"] else 0
 
     def do_GET(self):
