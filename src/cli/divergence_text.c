@@ -76,6 +76,16 @@ static void title(struct stet_buf *out, const struct stet_divergence *d, bool co
                         ": rank %" PRId64 " compiles %.*s where rank %" PRId64 " compiles %.*s",
                         d->rank, STET_FMT(stet_text_function(d->function)), d->other,
                         STET_FMT(stet_text_function(d->other_function)));
+    else if (d->alone && d->missing_count > 1)
+        stet_buf_printf(out,
+                        ": rank %" PRId64 " compiles %.*s again, and %" PRIu64
+                        " other ranks do not, such as rank %" PRId64,
+                        d->rank, STET_FMT(stet_text_function(d->function)), d->missing_count,
+                        d->other);
+    else if (d->alone)
+        stet_buf_printf(out,
+                        ": rank %" PRId64 " compiles %.*s again, and rank %" PRId64 " does not",
+                        d->rank, STET_FMT(stet_text_function(d->function)), d->other);
     else
         stet_buf_printf(out, ": rank %" PRId64 " compiles a different %.*s than rank %" PRId64,
                         d->rank, STET_FMT(stet_text_function(d->function)), d->other);
@@ -94,7 +104,7 @@ static void changes(struct stet_buf *out, const struct stet_divergence *d, bool 
         stet_buf_str(out, "    the same operations, in another order\n");
         return;
     }
-    if (pair.change_count)
+    if (pair.change_count && !d->alone)
         stet_buf_printf(out, "    %srank %" PRId64 " -> rank %" PRId64 "%s\n",
                         stet_pen(STET_PEN_DIM, colour), d->other, d->rank,
                         stet_pen(STET_PEN_PLAIN, colour));

@@ -98,10 +98,12 @@ class Hmac(Conformance, Gs):
 
 class Writes(Gs):
     def test_of_hosts_that_write_at_the_same_moment_one_writes(self):
-        """Both ask whether the entry is there and hear no; the server lets them go on together."""
+        """Both ask whether the entry is there and hear no; the server lets them go on together. They do not trust each
+        other, so neither waits for the other's lease."""
+        users = [self.keyed(name)[0] for name in ("one", "two")]
         for n, keys in enumerate((self.metadata(), dict(self.home, **self.server.keys["hmac"])), 1):
             self.server.control(heads=2)
-            hosts = [self.host(self.url, **keys) for _ in range(2)]
+            hosts = [self.host(self.url, **{**keys, **user}) for user in users]
             program = self.programs.pop()
             threads = [threading.Thread(target=h.make, args=(program,)) for h in hosts]
             for t in threads:
