@@ -27,7 +27,8 @@ PARALLEL = re.compile(r"""(?sx)(?P<results>%\w+)(?::\d+)?\s*=\s*"interpreter\.ru
     programs\s*=\s*\[(?P<programs>.*?\])\s*\]\s*\}\s*:\s*\((?P<types>[^)]*)\)\s*->\s*\((?P<outs>[^)]*)\)""")
 FLOATS = {"f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2",
           "f8E4M3B11FNUZ": "float8_e4m3b11fnuz", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2FNUZ": "float8_e5m2fnuz",
-          "f8E4M3": "float8_e4m3", "f8E3M4": "float8_e3m4", "f8E8M0FNU": "float8_e8m0fnu", "f4E2M1FN": "float4_e2m1fn"}
+          "f8E4M3": "float8_e4m3", "f8E3M4": "float8_e3m4", "f8E8M0FNU": "float8_e8m0fnu", "f4E2M1FN": "float4_e2m1fn",
+          "f6E2M3FN": "float6_e2m3fn", "f6E3M2FN": "float6_e3m2fn"}
 # StableHLO's own tolerances (CheckOps.td).
 ULPS, NEAR = 3, 1e-4
 

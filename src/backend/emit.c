@@ -171,6 +171,7 @@ static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct ste
     for (uint32_t i = 0; i < e->g->slot_count; i++)
         ref_value(e, e->g->slots[i]);
     r->first_init = e->g->slot_count;
+    r->init = stet_graph_splat_value(n->in[r->count]);
     for (uint32_t i = 0; i < r->count; i++)
         ref_value(e, n->in[r->count + i]);
     r->first_out = r->first_init + r->count;

@@ -34,8 +34,11 @@ INTEGERS(uint8_t, uint32_t)
 INTEGERS(uint16_t, uint32_t)
 
 /* A complex product as one of real numbers: [re -im; im re] of a times [re; im] of b. It is done in
- * blocks, whose size does not depend on the machine. A complex number is two adjacent T. */
-enum { COMPLEX_M = 64, COMPLEX_K = 96, COMPLEX_N = 256 };
+ * blocks, whose size does not depend on the machine. A complex number is two adjacent T.
+ *
+ * A product of few numbers is a sum of complex products, each of which is rounded, as XLA and
+ * StableHLO's interpreter compute it. */
+enum { COMPLEX_M = 64, COMPLEX_K = 96, COMPLEX_N = 256, COMPLEX_FEW = 4096 };
 
 #define COMPLEX(T, TYPE)                                                                           \
     static void split_a_##T(T *d, const struct stet_gemm *g, int64_t m0, int64_t k0, int64_t m,    \
@@ -77,6 +80,23 @@ enum { COMPLEX_M = 64, COMPLEX_K = 96, COMPLEX_N = 256 };
                 c[2 * j + 1] = add ? c[2 * j + 1] + im[j] : im[j];                                 \
             }                                                                                      \
         }                                                                                          \
+    }                                                                                              \
+    static void k_gemm_few_##T(const struct stet_gemm *g)                                          \
+    {                                                                                              \
+        int64_t am = 2 * (g->a_trans ? 1 : g->lda), ak = 2 * (g->a_trans ? g->lda : 1);            \
+        int64_t bn = 2 * (g->b_trans ? g->ldb : 1), bk = 2 * (g->b_trans ? 1 : g->ldb);            \
+                                                                                                   \
+        for (int64_t i = 0; i < g->m; i++)                                                         \
+            for (int64_t j = 0; j < g->n; j++) {                                                   \
+                const T *x = (const T *)g->a + i * am, *y = (const T *)g->b + j * bn;              \
+                T *c = (T *)g->c + 2 * (i * g->ldc + j), re = 0, im = 0;                           \
+                                                                                                   \
+                for (int64_t k = 0; k < g->k; k++, x += ak, y += bk) {                             \
+                    re += x[0] * y[0] - x[1] * y[1];                                               \
+                    im += x[0] * y[1] + x[1] * y[0];                                               \
+                }                                                                                  \
+                c[0] = re, c[1] = im;                                                              \
+            }                                                                                      \
     }                                                                                              \
     static void k_gemm_complex_##T(const struct stet_gemm *g)                                      \
     {                                                                                              \
@@ -136,6 +156,9 @@ static stet_gemm_fn choose(const struct stet_gemm *g)
         return k_gemm_zero;
     if (g->narrow)
         return *k->gemm_narrow;
+    if (stet_dtype_is_complex(g->type) &&
+        (double)g->m * (double)g->n * (double)g->k <= (double)COMPLEX_FEW)
+        return g->type == STET_DT_C64 ? k_gemm_few_float : k_gemm_few_double;
     if (!k->gemm[g->type])
         return plain[g->type];
     /* a vector has one column (or row), whichever way it is stored */

@@ -138,6 +138,9 @@ enum stet_rc stet_lower_subbyte_bitcast(struct stet_lower *l, struct stet_gval *
     enum stet_dtype bits;
     bool down;
 
+    CHECK(a->shape.dtype == s->dtype ||
+              (stet_dtype_bits(a->shape.dtype) != 6 && stet_dtype_bits(s->dtype) != 6),
+          "there is no integer with the bits of an f6");
     if (s->dtype == STET_DT_F4E2M1FN)
         to.dtype = STET_DT_U4;
     if (!(a = as_bits(l, a)))

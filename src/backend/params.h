@@ -108,7 +108,8 @@ struct stet_reduce {
     struct stet_tile_prog *prog;
     uint16_t *regs;
     uint32_t first_init, first_out, temp;
-    uint64_t chunk; /* folded elements (of rows) or rows (of columns) done at once; 0: all */
+    uint64_t chunk;   /* folded elements (of rows) or rows (of columns) done at once; 0: all */
+    const void *init; /* the first initial value if it is a constant, else NULL */
 };
 
 /* k_window, k_scan, k_select_and_scatter */

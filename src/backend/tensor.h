@@ -5,7 +5,7 @@
 
 #include "base/view.h"
 
-/* DTYPE(name, bytes, HLO name, number in xla::PrimitiveType). Integers of 2 and 4 bits and the f4
+/* DTYPE(name, bytes, HLO name, number in xla::PrimitiveType). Integers of 2 and 4 bits, f4 and f6
  * take a byte each. The bits above are zero in results, as XLA's are; what a host passes in may
  * have anything there. */
 #define STET_ELEMENT_DTYPES(DTYPE)                                                                 \
@@ -23,6 +23,8 @@
     DTYPE(U32, 4, "u32", 8)                                                                        \
     DTYPE(U64, 8, "u64", 9)                                                                        \
     DTYPE(F4E2M1FN, 1, "f4e2m1fn", 32)                                                             \
+    DTYPE(F6E2M3FN, 1, "f6e2m3fn", 36)                                                             \
+    DTYPE(F6E3M2FN, 1, "f6e3m2fn", 35)                                                             \
     DTYPE(F8E3M4, 1, "f8e3m4", 29)                                                                 \
     DTYPE(F8E4M3, 1, "f8e4m3", 28)                                                                 \
     DTYPE(F8E4M3FN, 1, "f8e4m3fn", 20)                                                             \
@@ -51,6 +53,8 @@
  */
 #define STET_SMALL_FLOATS(SMALL)                                                                   \
     SMALL(F4E2M1FN, 2, 1, 1, SAT)                                                                  \
+    SMALL(F6E2M3FN, 2, 3, 1, SAT)                                                                  \
+    SMALL(F6E3M2FN, 3, 2, 3, SAT)                                                                  \
     SMALL(F8E3M4, 3, 4, 3, IEEE)                                                                   \
     SMALL(F8E4M3, 4, 3, 7, IEEE)                                                                   \
     SMALL(F8E4M3FN, 4, 3, 7, FN)                                                                   \
@@ -138,6 +142,8 @@ static inline int stet_dtype_bits(enum stet_dtype t)
         return 2;
     if (t == STET_DT_S4 || t == STET_DT_U4 || t == STET_DT_F4E2M1FN)
         return 4;
+    if (t == STET_DT_F6E2M3FN || t == STET_DT_F6E3M2FN)
+        return 6;
     return (int)stet_dtype_bytes(t) * 8;
 }
 

@@ -42,6 +42,10 @@ struct stet_tile_set {
     const stet_tile_fn *ops[STET_DT_COUNT];
     const stet_tile_fn *convert[STET_DT_COUNT]; /* [from][to] */
     const stet_fold_fn *fold[STET_DT_COUNT];    /* by ADD, MUL, MAX, MIN, AND, OR, XOR */
+    /* By ADD, MUL, MAX and MIN, and the logarithm of the number of vectors of 16 f32 at `a`, which
+     * are rows of n. n is a power of two and at most 16. Halves of the rows are folded onto each
+     * other until n elements are left. Writes 16. */
+    const stet_tile_fn (*halves)[5];
     /* By type, for those whose form in memory and in registers differ (see tile.h), else NULL:
      * memory to register, register to memory, and the result of an operation to what the type
      * can hold. */

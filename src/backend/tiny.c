@@ -15,6 +15,15 @@
         (void)c;                                                                                   \
         stet_tile_view_gather(d, a, map, width, 0, n);                                             \
     }                                                                                              \
+    static void rows_##width(void *d, const void *a, const void *map, const void *c, size_t n)     \
+    {                                                                                              \
+        const struct stet_tile_view *m = map;                                                      \
+                                                                                                   \
+        (void)c, (void)n;                                                                          \
+        stet_tile_moves(stet_tile_kernels(), width)                                                \
+            ->rows(d, (const char *)a + m->offset * (width), m->strides[0], (size_t)m->dims[0],    \
+                   m->strides[1], (size_t)m->dims[1]);                                             \
+    }                                                                                              \
     static void copy_##width(void *d, const void *a, const void *b, const void *c, size_t n)       \
     {                                                                                              \
         (void)b, (void)c;                                                                          \
@@ -27,12 +36,13 @@ SPLAT(8)
 SPLAT(16)
 #undef SPLAT
 
-enum move { SPLATS, VIEWS, COPIES };
+enum move { SPLATS, VIEWS, ROWS, COPIES };
 
 static stet_tile_fn move_of(enum move m, size_t bytes)
 {
-    static const stet_tile_fn table[3][5] = {{splat_1, splat_2, splat_4, splat_8, splat_16},
+    static const stet_tile_fn table[4][5] = {{splat_1, splat_2, splat_4, splat_8, splat_16},
                                              {view_1, view_2, view_4, view_8, view_16},
+                                             {rows_1, rows_2, rows_4, rows_8, rows_16},
                                              {copy_1, copy_2, copy_4, copy_8, copy_16}};
 
     return table[m][bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4];
@@ -97,7 +107,7 @@ static uint64_t fold_size(const struct stet_tiny *s)
 uint64_t stet_tiny_size(struct stet_tiny *s)
 {
     const struct stet_tile_prog *p = s->prog;
-    uint64_t constants = s->reduce ? 64 : 0;
+    uint64_t constants = s->reduce ? 128 + 16 * (uint64_t)s->elements : 0;
 
     s->most_calls = 2 * p->load_count + p->ins_count + p->store_count;
     if (s->reduce)
@@ -188,6 +198,16 @@ static bool readable_in_place(const struct preparation *m, const struct stet_til
     return true;
 }
 
+/* A view is rows if it has two dimensions, which are all of the program's elements. */
+static enum move move_for(const struct preparation *m, const struct stet_tile_load *l)
+{
+    const struct stet_tile_view *v = l->map;
+
+    if (l->kind != STET_LOAD_VIEW)
+        return SPLATS;
+    return v->rank == 2 && v->dims[0] * v->dims[1] == m->s->elements ? ROWS : VIEWS;
+}
+
 static void load(struct preparation *m, const struct stet_tile_load *l)
 {
     size_t bytes = stet_dtype_bytes(l->dtype);
@@ -208,8 +228,7 @@ static void load(struct preparation *m, const struct stet_tile_load *l)
         (l->kind == STET_LOAD_SPLAT && m->s->elements == 1 && readable_in_place(m, l, at)))
         m->regs[l->raw] = at;
     else
-        call(m, move_of(l->kind == STET_LOAD_VIEW ? VIEWS : SPLATS, bytes), m->regs[l->raw], at,
-             l->map, NULL);
+        call(m, move_of(move_for(m, l), bytes), m->regs[l->raw], at, l->map, NULL);
     if (l->widen)
         call(m, l->widen, m->regs[l->reg], m->regs[l->raw], NULL, NULL);
 }
@@ -245,6 +264,22 @@ static const char *fold_columns(struct preparation *m, const char *x, stet_tile_
     return sum;
 }
 
+/* The same in one call, for f32 in whole vectors; NULL: there is no such kernel. */
+static const char *fold_halves(struct preparation *m, const char *x, char *acc)
+{
+    const struct stet_reduce *r = m->s->reduce;
+    uint64_t all = (uint64_t)(r->kept * r->folded), n = (uint64_t)r->kept;
+    stet_tile_fn op;
+
+    if (r->types[0] != STET_DT_F32 || all < 16 || (all & (all - 1)) || n > 16 || (n & (n - 1)))
+        return NULL;
+    op = stet_tile_kernels()->halves[r->simple][__builtin_ctzll(all / 16)];
+    if (!op)
+        return NULL;
+    call_n(m, op, acc, x, NULL, NULL, (size_t)n);
+    return acc;
+}
+
 static const char *fold_lines(struct preparation *m, const char *x, size_t bytes, char *acc)
 {
     const struct stet_reduce *r = m->s->reduce;
@@ -266,9 +301,14 @@ static void fold(struct preparation *m, char *memory)
     char *line = memory, *acc = memory + part, *init = memory + 2 * part;
     const char *x = m->regs[r->regs[0]], *sum;
 
-    sum = r->reduced[r->rank - 1] ? fold_lines(m, x, bytes, acc)
-                                  : fold_columns(m, x, op, bytes, line, acc);
-    call_n(m, move_of(SPLATS, bytes), init, m->slots[r->first_init], NULL, NULL, n);
+    if (r->reduced[r->rank - 1])
+        sum = fold_lines(m, x, bytes, acc);
+    else if (!(sum = fold_halves(m, x, acc)))
+        sum = fold_columns(m, x, op, bytes, line, acc);
+    if (r->init)
+        init = constant(m, r->init, bytes);
+    else
+        call_n(m, move_of(SPLATS, bytes), init, m->slots[r->first_init], NULL, NULL, n);
     call_n(m, op, m->slots[r->first_out], init, sum, NULL, n);
 }
 

@@ -102,6 +102,28 @@ def nearness(tool, work, f, args, threads):
     return found
 
 
+def bits(tool, work, f, args, threads):
+    """XLA's own formula, in its order: the results are the same, not only near."""
+    lowered, data = program(f, args)
+    want = np.asarray(lowered.compile()(*args))
+    (got,), _ = evaluate(tool, work, data, args, [want], threads)
+    i = np.flatnonzero((want != got) & ~(np.isnan(want) & np.isnan(got)))
+    return [f"{i.size} of {want.size} differ, first at {i[0]}: want {want.ravel()[i[0]]}, got {got.ravel()[i[0]]}"] if i.size else []
+
+
+def bits_cases():
+    """Functions of f32 where XLA's results are numbers that are not subnormal, and products of few complex numbers."""
+    x = np.concatenate([np.linspace(-86, 86, 20001), np.linspace(-2, 2, 20001), [0, -0.0, np.nan]]).astype(np.float32)
+    yield "exp", jax.numpy.exp, (x,)
+    yield "log", jax.numpy.log, (np.abs(x) + np.float32(1e-30),)
+    yield "tanh", jax.numpy.tanh, (x,)
+    yield "logistic", jax.lax.logistic, (x,)
+    turn = np.exp(1j * np.arange(18)).reshape(3, 6)
+    for real in (np.float32, np.float64):
+        few = np.linspace(-4, 9, 12, dtype=real).reshape(4, 3)
+        yield f"dot_{np.dtype(real)}_complex", lambda a, b: a.astype(b.dtype) @ b, (few, turn.astype(np.result_type(real, 1j)))
+
+
 def train(tool, work, step, state, batch, threads, steps=8):
     """Losses of a few steps, each runtime on its own state."""
     lowered, data = program(step, (state, batch))
@@ -156,6 +178,7 @@ def main():
         todo += [("train_" + n, lambda s=s, a=a, b=b: train(o.tool, work, s, a, b, o.threads)) for n, s, a, b in models.MODELS]
         todo += [("nearness_" + n, lambda f=f, a=a: nearness(o.tool, work, f, a, o.threads)) for n, f, a in cases.CASES
                  if n == "dot_big" or n.startswith("conv_grad")]
+        todo += [("bits_" + n, lambda f=f, a=a: bits(o.tool, work, f, a, o.threads)) for n, f, a in bits_cases()]
         for name, run in todo:
             if o.only not in name:
                 continue

@@ -106,6 +106,8 @@ static inline void put_type(struct text *t, const struct stet_shape *s)
         [STET_DT_U32] = "ui32",
         [STET_DT_U64] = "ui64",
         [STET_DT_F4E2M1FN] = "f4E2M1FN",
+        [STET_DT_F6E2M3FN] = "f6E2M3FN",
+        [STET_DT_F6E3M2FN] = "f6E3M2FN",
         [STET_DT_F8E3M4] = "f8E3M4",
         [STET_DT_F8E4M3] = "f8E4M3",
         [STET_DT_F8E4M3FN] = "f8E4M3FN",

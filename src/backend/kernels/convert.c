@@ -235,6 +235,7 @@ const struct stet_tile_set ISA(stet_tile_set) = {
     .ops = {ALL(OPS)},
     .convert = {ALL(CONVERT)},
     .fold = {ALL(FOLDS)},
+    .halves = ISA(stet_halves),
     .load = ISA(stet_load),
     .store = ISA(stet_store),
     .round = ISA(stet_round),

@@ -110,6 +110,7 @@
 #define OP(NAME, SUFFIX)      [STET_TILE_##NAME] = k_##NAME##_##SUFFIX
 #define FOLD_OP(NAME, SUFFIX) [STET_TILE_##NAME] = f_##NAME##_##SUFFIX
 
+extern const stet_tile_fn ISA(stet_halves)[STET_TILE_OPS][5];
 /* The rows that each file defines; convert.c combines them. */
 #define ROW(suffix)                                                                                \
     extern const stet_tile_fn ISA(stet_ops_##suffix)[STET_TILE_OPS];                               \

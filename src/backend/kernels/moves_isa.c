@@ -48,6 +48,13 @@ struct c128_bits {
             }                                                                                      \
             return;                                                                                \
         }                                                                                          \
+        if (n == 8 && stride == 0) { /* a loop of any length starts later */                       \
+            for (size_t r = 0; r < rows; r++, s += step, d += 8) {                                 \
+                T v = *s;                                                                          \
+                UNROLL for (int i = 0; i < 8; i++) d[i] = v;                                       \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
         for (size_t r = 0; r < rows; r++, s += step, d += n) {                                     \
             if (stride == 0) {                                                                     \
                 T v = *s;                                                                          \

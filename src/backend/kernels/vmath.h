@@ -1,5 +1,5 @@
 /* Branch-free f32 functions that compilers turn into vector code; a few units in the last place.
- * Polynomials after Cephes (log, erfc), Giles (erf_inv) and own fits (exp, erf, tanh).
+ * Polynomials after Cephes (exp, log, erfc), Giles (erf_inv), XLA (tanh) and an own fit (erf).
  *
  * a * b + c is rounded once where the machine can, which is everywhere but in the base set of
  * x86-64. It is written out as v_madd, so that all such machines compute the same bits. */
@@ -52,16 +52,17 @@ static inline double v_madd64(double a, double b, double c)
 /* Adding and subtracting this rounds to an integer, whose bits are then the low ones of the sum. */
 #define V_ROUND 12582912.0f
 
-/* e^r = 1 + r + r*r*q(r) for |r| <= ln 2 / 2 */
+/* e^r = 1 + r + r*r*q(r) for |r| <= ln 2 / 2; Cephes' q, which is XLA's too */
 static inline float v_exp_tail(float r)
 {
-    float q = 0.00139345438f;
+    float q = 1.9875691500e-4f;
 
-    q = v_madd(q, r, 0.00836377684f);
-    q = v_madd(q, r, 0.0416664556f);
-    q = v_madd(q, r, 0.166665733f);
-    q = v_madd(q, r, 0.5f);
-    return v_madd(q * r, r, r);
+    q = v_madd(q, r, 1.3981999507e-3f);
+    q = v_madd(q, r, 8.3334519073e-3f);
+    q = v_madd(q, r, 4.1665795894e-2f);
+    q = v_madd(q, r, 1.6666665459e-1f);
+    q = v_madd(q, r, 5.0000001201e-1f);
+    return v_madd(q, r * r, r);
 }
 
 static inline float v_pow2(int32_t n)
@@ -112,20 +113,16 @@ static inline float v_log(float x)
     uint32_t shifted = bits - 0x3f3504f3u;
     float e = (float)((int32_t)shifted >> 23) + adjust;
     float m = v_float((shifted & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
-    float z = m * m, y = 7.0376836292e-2f;
+    /* in three parts and in this order, because XLA's bits depend on it */
+    float z = m * m, cube = z * m, y = 7.0376836292e-2f, p = -1.2420140846e-1f,
+          q = 2.0000714765e-1f;
 
-    y = v_madd(y, m, -1.1514610310e-1f);
-    y = v_madd(y, m, 1.1676998740e-1f);
-    y = v_madd(y, m, -1.2420140846e-1f);
-    y = v_madd(y, m, 1.4249322787e-1f);
-    y = v_madd(y, m, -1.6668057665e-1f);
-    y = v_madd(y, m, 2.0000714765e-1f);
-    y = v_madd(y, m, -2.4999993993e-1f);
-    y = v_madd(y, m, 3.3333331174e-1f);
-    y = y * m * z;
-    y = v_madd(e, -2.12194440e-4f, y);
-    y = v_madd(z, -0.5f, y);
-    y = m + y;
+    y = v_madd(v_madd(y, m, -1.1514610310e-1f), m, 1.1676998740e-1f);
+    p = v_madd(v_madd(p, m, 1.4249322787e-1f), m, -1.6668057665e-1f);
+    q = v_madd(v_madd(q, m, -2.4999993993e-1f), m, 3.3333331174e-1f);
+    y = v_madd(v_madd(y, cube, p), cube, q);
+    y = v_madd(y, cube, e * -2.12194440e-4f);
+    y = v_madd(z, -0.5f, m) + y;
     y = v_madd(e, 0.693359375f, y);
     y = x == 0.0f ? -V_INF : y;
     y = x < 0.0f ? V_NAN : y;
@@ -146,26 +143,31 @@ static inline float v_logistic(float x)
     return 1.0f / (1.0f + v_exp(-x));
 }
 
-/* x P(x^2) / Q(x^2); beyond 9.02 it is 1 */
+/* XLA's own fraction, so that both compute the same bits where the machine fuses. It ends where it
+ * reaches 1, which depends on rounding. */
 static inline float v_tanh(float x)
 {
-    float c = x > 9.02f ? 9.02f : x, z, p, q, y;
+#if defined(__FMA__) || defined(__aarch64__)
+    const float end = 7.99881172f;
+#else
+    const float end = 7.90531111f;
+#endif
+    float c = x > end ? end : x, z, p, q;
 
-    c = c < -9.02f ? -9.02f : c;
+    c = c < -end ? -end : c;
     z = c * c;
-    p = 1.338423179e-08f;
-    p = v_madd(p, z, 2.063577852e-05f);
-    p = v_madd(p, z, 3.497454991e-03f);
-    p = v_madd(p, z, 1.338268501e-01f);
-    p = v_madd(p, z, 1.0f);
-    q = 7.790224559e-07f;
-    q = v_madd(q, z, 3.288512961e-04f);
-    q = v_madd(q, z, 2.588435073e-02f);
-    q = v_madd(q, z, 4.671600626e-01f);
-    q = v_madd(q, z, 1.0f);
-    y = c * p / q;
-    y = y > 1.0f ? 1.0f : y;
-    return y < -1.0f ? -1.0f : y;
+    p = -2.76076847742355e-16f;
+    p = v_madd(p, z, 2.00018790482477e-13f);
+    p = v_madd(p, z, -8.60467152213735e-11f);
+    p = v_madd(p, z, 5.12229709037114e-08f);
+    p = v_madd(p, z, 1.48572235717979e-05f);
+    p = v_madd(p, z, 6.37261928875436e-04f);
+    p = v_madd(p, z, 4.89352455891786e-03f);
+    q = 1.19825839466702e-06f;
+    q = v_madd(q, z, 1.18534705686654e-04f);
+    q = v_madd(q, z, 2.26843463243900e-03f);
+    q = v_madd(q, z, 4.89352518554385e-03f);
+    return fabsf(x) < 0.0004f ? x : c * p / q;
 }
 
 static inline float v_erf(float x)
