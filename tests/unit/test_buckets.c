@@ -215,6 +215,32 @@ TEST(forms_and_multiples_are_recognised)
     stet_buckets_release(&c);
 }
 
+TEST(steps_that_cost_the_same_at_every_size_are_padded_least)
+{
+    static const struct stet_buckets_shape shapes[] = {
+        {{24}, 16}, {{31}, 8}, {{40}, 4}, {{64}, 8}, {{100}, 4}};
+    static const struct stet_buckets_shape wide[] = {
+        {{8, 24}, 16}, {{8, 31}, 8}, {{8, 40}, 4}, {{8, 64}, 8}, {{4, 100}, 4}};
+    struct stet_buckets_wish wish = {{.fixed = 2, .program = 3, .seconds = true}, 0, 0, 0};
+    struct stet_buckets_wish elements = {stet_buckets_cost_model(false), 0, 0, 0};
+    struct stet_buckets_curve c, least;
+
+    for (unsigned rank = 1; rank <= 2; rank++) {
+        EXPECT_INT(STET_OK, stet_buckets_make(&c, rank == 1 ? shapes : wide, 5, rank, &wish, NULL));
+        EXPECT_INT(STET_OK,
+                   stet_buckets_make(&least, rank == 1 ? shapes : wide, 5, rank, &elements, NULL));
+        EXPECT_INT(5, c.count);
+        EXPECT_INT(0, c.best);
+        for (uint32_t i = 0; i < c.count; i++) {
+            EXPECT(c.sets[i].padding == least.sets[i].padding);
+            EXPECT(c.sets[i].steps == 2 * 40 && c.sets[i].bound == 2 * 40);
+            EXPECT(c.sets[i].total == 2 * 40 + 3 * (i + 1.0));
+        }
+        stet_buckets_release(&c);
+        stet_buckets_release(&least);
+    }
+}
+
 TEST(shapes_beyond_a_set_are_programs_of_their_own)
 {
     struct stet_buckets_shape sizes[] = {{{100}, 1}, {{200}, 1}, {{300}, 1}};
