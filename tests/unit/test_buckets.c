@@ -294,7 +294,14 @@ TEST(lengths_are_read_and_bad_lines_are_named)
         {"5 0\n", "f:1: a count is a number of 1 or more; this is \"5 0\""},
         {"8x16\n\n7\n", "f:3: 1 dimension here and 2 before"},
         {"99999999999999999999\n",
-         "f:1: a size is a number of 1 or more; this is \"99999999999999999999\""},
+         "f:1: a size has at most 15 digits; this is \"99999999999999999999\""},
+        {"5 1000000000000000\n",
+         "f:1: a count has at most 15 digits; this is \"5 1000000000000000\""},
+        {"8x-2\n", "f:1: a size is a number of 1 or more; this is \"8x-2\""},
+        {"\xff\xfe"
+         "5",
+         "f:1: a line is a size, or a size and how often it came; this is \"\xff\xfe"
+         "5\""},
         {"1x2x3x4x5\n", "f:1: more than 4 dimensions"},
         {"# nothing\n\n", "f: it has no sizes"},
     };
@@ -303,6 +310,11 @@ TEST(lengths_are_read_and_bad_lines_are_named)
 
     EXPECT_INT(STET_OK, read_lengths("# comment\n12\n 7 5\r\n\n12\n", &l, &err));
     EXPECT(l.count == 3 && l.rank == 1 && l.shapes[1].runs == 5 && l.shapes[1].dims[0] == 7);
+    stet_buckets_lengths_release(&l);
+    EXPECT_INT(STET_OK, read_lengths("\xef\xbb\xbf"
+                                     "12 # first\n7 5# second",
+                                     &l, &err));
+    EXPECT(l.count == 2 && l.shapes[0].dims[0] == 12 && l.shapes[1].runs == 5);
     stet_buckets_lengths_release(&l);
     EXPECT_INT(STET_OK, read_lengths("8x512 3\n4x100", &l, &err));
     EXPECT(l.count == 2 && l.rank == 2 && l.shapes[1].dims[1] == 100);
