@@ -546,12 +546,14 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
     }
     case STET_REC_fault: {
         const struct stet_rec_fault *r = e->record;
+        enum stet_fault kind = stet_journal_fault_of(r->what);
 
-        if (stet_journal_fault_of(r->what) ==
-            STET_FAULT_STACK_DEADLINE) /* quick compiles, nothing went wrong */
+        if (kind == STET_FAULT_STACK_DEADLINE) { /* quick compiles, nothing went wrong */
             p->unread_stacks += r->count;
-        else
+        } else {
             p->faults += r->count;
+            p->fault_kinds[kind] += r->count;
+        }
         break;
     }
     case STET_REC_loss: {
