@@ -118,7 +118,8 @@ class CallbackTarget:
         def lower_callback(ctx, *operands, index):
             callback = callbacks.Registered(ctx.module_context.host_callbacks[int(index)])
             ctx.module_context.add_keepalive(callback)
-            return lower(ctx, *operands, index=np.uint64(callback.number))
+            # The name tells fingerprints that the number is no part of the program (canon.def).
+            return lower(ctx, *operands, stet_callback_number=np.uint64(callback.number))
 
         return lower_callback
 

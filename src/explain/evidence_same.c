@@ -89,8 +89,9 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
     if (f->pair != STET_CAUSE_IDENTICAL)
         return;
     was = &h->sightings[f->against];
-    if (stet_history_is_eager(s) && !stet_view_eq(s->traits->function, was->traits->function)) {
-        f->cause = STET_CAUSE_NONE; /* two operations that are the same program */
+    if ((stet_history_is_eager(s) || stet_history_is_eager(was)) &&
+        !stet_view_eq(s->traits->function, was->traits->function)) {
+        f->cause = STET_CAUSE_NONE; /* two operations, or one and a function, of the same program */
         return;
     }
     anew = is_another(was, s) || stet_explain_made_anew(was->values, s->values);

@@ -5,17 +5,15 @@
 #include "program/defaults.h"
 #include "program/ops.h"
 
-struct entry {
-    struct stet_view name;
-    uint8_t answer;
-};
-
 const uint8_t stet_canon_kinds[STET_KNOWN_OPS] = {
 #define KIND(operation, kind) [STET_##operation] = STET_KIND_##kind,
 #include "fingerprint/canon.def"
 };
 
-static const struct entry attr_table[] = {
+static const struct {
+    struct stet_view name;
+    uint8_t class;
+} attr_table[] = {
 #define ATTR(name, class) {{name, sizeof(name) - 1}, STET_CLASS_##class},
 #include "fingerprint/canon.def"
 };
@@ -26,23 +24,22 @@ struct stet_symbol {
     uint32_t index;
 };
 
-static uint8_t search(const struct entry *table, size_t count, struct stet_view name,
-                      uint8_t otherwise)
+static uint8_t class_of(struct stet_view name)
 {
-    size_t low = 0, high = count;
+    size_t low = 0, high = sizeof attr_table / sizeof *attr_table;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = stet_view_cmp(name, table[middle].name);
+        int order = stet_view_cmp(name, attr_table[middle].name);
 
         if (order == 0)
-            return table[middle].answer;
+            return attr_table[middle].class;
         if (order < 0)
             high = middle;
         else
             low = middle + 1;
     }
-    return otherwise;
+    return STET_CLASS_UNLISTED;
 }
 
 void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name)
@@ -51,8 +48,7 @@ void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name)
         .ptr = name.ptr,
         .len = (uint32_t)name.len,
         .hash = stet_hash_bytes(name).lo,
-        .class =
-            search(attr_table, sizeof attr_table / sizeof *attr_table, name, STET_CLASS_UNLISTED),
+        .class = class_of(name),
     };
 }
 
@@ -103,10 +99,23 @@ const struct stet_value *stet_canon_source_slow(struct stet_canon *c, const stru
     return v;
 }
 
+/* A dictionary of nothing but names. */
+static bool holds_names(const struct stet_attr *value)
+{
+    if (value->kind != STET_ATTR_DICT || !value->count)
+        return false;
+    for (uint32_t i = 0; i < value->count; i++)
+        if (class_of(value->named[i].name) != STET_CLASS_NAMES)
+            return false;
+    return true;
+}
+
 static enum stet_attr_class listed(enum stet_attr_class class, const struct stet_attr *value)
 {
     if (class != STET_CLASS_UNLISTED)
         return class;
+    if (holds_names(value))
+        return STET_CLASS_NAMES;
     return value->kind == STET_ATTR_ENUM ? STET_CLASS_SKELETON : STET_CLASS_ATTRIBUTES;
 }
 

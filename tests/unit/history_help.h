@@ -22,6 +22,7 @@ struct run {
     uint32_t count;
     const char *file;  /* that calls; one that is not there unless said */
     uint64_t function; /* that it is of; 0: not known */
+    bool library;      /* that function is a library's */
     uint64_t object;   /* the one of that function's objects that was called; 0: not known */
     bool values;       /* Python's frames were read */
     bool stepped;      /* the step is known */
@@ -71,6 +72,7 @@ static inline void add(struct run *r, uint32_t line, uint64_t executions)
         .step = r->step,
         .step_known = r->stepped,
         .function = r->function,
+        .library = r->library,
         .object = r->object,
         .values = r->values ? STET_VIEW("read") : (struct stet_view){0},
         .trigger = {stet_view_str(r->file), STET_VIEW("main"), line},

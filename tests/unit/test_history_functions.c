@@ -41,6 +41,20 @@ TEST(the_same_program_of_another_function_object_was_jitted_anew)
     end(&r);
 }
 
+TEST(an_operation_and_a_function_of_the_same_program_are_two_things)
+{
+    start(&r);
+    r.function = 1;
+    r.library = true;
+    compile_of(&r, 4, "1.5", "", "jit_convert", 1);
+    r.function = 0; /* not read */
+    r.library = false;
+    compile_of(&r, 4, "1.5", "", "jit__where", 1);
+    ran(&r, "ab");
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    end(&r);
+}
+
 TEST(another_function_is_not_a_recompile)
 {
     start(&r);

@@ -112,6 +112,7 @@ add("hk_vae", HAIKU, "examples/vae.py",
 # Numpyro, with the arguments of its own test of the examples.
 VERSION = (r"^(\s+)assert numpyro.__version__.*", r"\1pass")
 PLATFORM = (r"^(\s+)numpyro\.set_platform\(.*\)", r"\1pass")
+NO_PLATFORM = ("minipyro", "toy_mixture_model_discrete_enumeration")
 SHORT = "--num-samples 20 --num-warmup 20"
 for name, args in (
         ("ar2", SHORT + " --num-data 30"),
@@ -126,7 +127,7 @@ for name, args in (
         ("thompson_sampling", "--num-random 2 --num-bo 2"),
         ("toy_mixture_model_discrete_enumeration", "--num-steps=5"), ("var2", SHORT),
         ("zero_inflated_poisson", SHORT)):
-    add("np_" + name, NUMPYRO, f"examples/{name}.py", args, shorten=[VERSION, PLATFORM][:1 if name == "minipyro" else 2])
+    add("np_" + name, NUMPYRO, f"examples/{name}.py", args, shorten=[VERSION, PLATFORM][:1 if name in NO_PLATFORM else 2])
 
 # Diffrax.
 for name, shorten in (

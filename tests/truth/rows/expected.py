@@ -66,6 +66,7 @@ ROWS = [
         never=("handler", "backend that Stet does not see")),
     Row("S", "s_callback.py", platforms="stet,cpu",
         summary=("JAX compiled 15 programs", "backend that Stet does not see", "s_callback.py:8")),
+    Row("S", "s_callback_anew.py", [Want("fresh-jit", "@jax.jit")], never=("graph-change", "index")),
     Row("M2", "m2_dropout.py", [Want("static-argument", "x = nn.Dropout(", ("noisy", "True -> False"))],
         never=("sharding-change", "graph-change")),
     Row("M8", "m8_cache.py", [Want("shape-drift", "seen = jnp.append(memory", ("dynamic_update_slice", "memory"))],
