@@ -29,6 +29,12 @@ class LiftStore(attack.Case):
     def served(self, name="run"):
         return [r.get("served", 0) for r in self.records(f"{self.dir}/{name}") if r["record"] == "compile_end"]
 
+    def test_only_a_clear_word_turns_lifting_on(self):
+        for word, lifts in {"1": True, "on": True, "0": False, "off": False, "no": False, "false": False, "": False}.items():
+            with self.subTest(word):
+                self.end(self.begin(0, 4, "word" + word, STET_LIFT=word, STET_STORE="off"))
+                self.assertEqual(LIFTED in self.served("word" + word), lifts)
+
     def test_a_damaged_note_is_not_used(self):
         self.end(self.begin(0, 4))
         self.assertTrue(os.listdir(self.store + "/lifts"))
