@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { BEAT_MS = 200, WATCH_FIRST_MS = 20, WATCH_MS = 200 };
+enum { BEAT_MS = 200, WATCH_FIRST_MS = 20 };
 /* How often a lease that was just free is requested; how many signers' slots are searched; how long
  * no lease is waited for after a wait without result. */
 enum { CLAIMS = 3, SLOTS = 16, DISBELIEF_MS = 300000 };
@@ -62,11 +62,15 @@ struct visit {
     uint64_t give_up_ms, next_beat_ms;
     bool look; /* never waits for another */
     bool waited;
-    bool unleased;         /* leads without a lease, because the existing one is not valid */
-    bool in_aside;         /* the entry is there */
-    bool once;             /* the store is a folder for this one load: no seal is kept there */
-    struct stet_seal seal; /* of the entry that was found */
-    uint32_t tier;         /* the same */
+    bool unleased; /* leads without a lease, because the existing one is not valid */
+    /* Of another host, as it was last seen, and since when. */
+    char seen[STET_LEASE_TEXT];
+    uint64_t seen_ms;
+    char dead[STET_LEASE_TEXT]; /* one that may be replaced, or "" */
+    bool in_aside;              /* the entry is there */
+    bool once;                  /* the store is a folder for this one load: no seal is kept there */
+    struct stet_seal seal;      /* of the entry that was found */
+    uint32_t tier;              /* the same */
     enum alone_why why;
     bool was_refused; /* an entry was, for this reason, and no other was found so far */
     enum stet_refusal refusal;
@@ -295,6 +299,9 @@ static bool look_in_tiers(struct visit *v)
             fill_nearer(v, i, missing);
             return true;
         }
+        if (rc ==
+            STET_NOT_FOUND) /* counted here: a second look under a lease is not a second miss */
+            atomic_fetch_add(&v->a->tiers.items[i].misses, 1);
         if (rc == STET_NOT_FOUND || rc == STET_BAD_INPUT)
             missing |= 1u << i;
     }
@@ -305,6 +312,40 @@ static enum verdict alone(struct visit *v, enum alone_why why)
 {
     v->why = why;
     return ALONE;
+}
+
+/* Is there nothing to wait for? The holder of a lease renews it three times in its time. A server
+ * that keeps expired ones is not asked for the age: a lease that this host sees unchanged for that
+ * time is dead, whatever the clocks of the two hosts say. */
+static bool is_over(struct visit *v, const struct stet_tier *t, const char *holder)
+{
+    uint64_t now = stet_wire_now_ms();
+
+    if (strcmp(v->seen, holder) != 0) {
+        memcpy(v->seen, holder, sizeof v->seen);
+        v->seen_ms = now;
+    }
+    if (t->kind->leases_stay &&
+        (now - v->seen_ms >= t->lease_ms || !stet_agent_lease_in_time(t, holder))) {
+        memcpy(v->dead, holder, sizeof v->dead);
+        return true;
+    }
+    v->unleased = !stet_agent_lease_believed(v->a, t, v->key, holder);
+    return v->unleased;
+}
+
+/* False if the client is gone. */
+static bool pause_for(struct visit *v, uint32_t ms)
+{
+    while (ms) {
+        uint32_t part = ms < BEAT_MS ? ms : BEAT_MS;
+
+        nanosleep(&(struct timespec){0, (long)part * 1000000}, NULL);
+        if (!beat(v))
+            return false;
+        ms -= part;
+    }
+    return true;
 }
 
 /* Another host compiles it. LEAD if that host is gone: request the lease again. */
@@ -325,12 +366,10 @@ static enum verdict await_host(struct visit *v, size_t i)
             return alone(v, ALONE_TIER_FAILED);
         if (lease.state == STET_LEASE_FREE)
             return LEAD;
-        if (lease.state == STET_LEASE_VOID ||
-            (lease.state == STET_LEASE_HELD &&
-             !stet_agent_lease_believed(v->a, t, v->key, lease.holder))) {
+        if (lease.state == STET_LEASE_VOID)
             v->unleased = true;
+        if (v->unleased || (lease.state == STET_LEASE_HELD && is_over(v, t, lease.holder)))
             return LEAD;
-        }
         if (!beat(v))
             return GONE;
         if (lease.state == STET_LEASE_NONE)
@@ -341,23 +380,36 @@ static enum verdict await_host(struct visit *v, size_t i)
             v->flight->tier = (uint32_t)i + 1;
             return FOUND;
         }
-        nanosleep(&(struct timespec){0, (long)pause * 1000000}, NULL);
-        pause = pause * 2 < WATCH_MS ? pause * 2 : WATCH_MS;
+        if (!pause_for(v, pause))
+            return GONE;
+        pause = pause * 2 < t->kind->watch_ms ? pause * 2 : t->kind->watch_ms;
     }
 }
 
-/* The first tier with leases, for a host that may write there. */
+/* The tier whose leases this host uses, if it may write there: the first one that removes expired
+ * leases by itself, else the first one that has leases. */
 static size_t leasing_tier(struct visit *v)
 {
     struct stet_keyring *keys = stet_agent_keyring_take(v->a);
     bool gives = stet_agent_keyring_gives(keys);
-    size_t i = 0;
+    size_t count = v->a->tiers.count, found = count;
 
     stet_agent_keyring_put(v->a, keys);
-    while (i < v->a->tiers.count &&
-           (!stet_agent_tier_leases(&v->a->tiers.items[i]) || v->a->tiers.items[i].read_only))
-        i++;
-    return gives ? i : v->a->tiers.count;
+    for (size_t i = count; gives && i-- > 0;) {
+        const struct stet_tier *t = &v->a->tiers.items[i];
+
+        if (stet_agent_tier_leases(t) && !t->read_only &&
+            (found == count || !t->kind->leases_stay || v->a->tiers.items[found].kind->leases_stay))
+            found = i;
+    }
+    return found;
+}
+
+/* A server that refuses leases is asked for none for some time. */
+static void note_unsupported(struct stet_tier *t)
+{
+    stet_agent_log("%.*s: has no leases: hosts may compile the same program", STET_FMT(t->shown));
+    atomic_store(&t->lease_not_before_ms, stet_wire_now_ms() + DISBELIEF_MS);
 }
 
 /* Between hosts, if there is a tier with leases. */
@@ -373,9 +425,11 @@ static enum verdict claim(struct visit *v)
         return LEAD;
     for (int n = 0; n < CLAIMS && verdict == LEAD && !v->unleased; n++) {
         struct stet_lease *lease =
-            stet_agent_lease_take(v->a, &v->a->tiers.items[i], v->key, until, &rc);
+            stet_agent_lease_take(v->a, &v->a->tiers.items[i], v->key, v->dead, until, &rc);
 
         v->flight->lease = lease;
+        if (rc == STET_UNSUPPORTED)
+            note_unsupported(&v->a->tiers.items[i]);
         /* another host may have finished between the lookup and the lease */
         if (lease && !((v->flight->refused | v->flight->taken) & 1u << i) &&
             fetch(v, i, until) == STET_OK) {

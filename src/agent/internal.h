@@ -107,9 +107,11 @@ const struct stet_signer *stet_agent_keyring_signer(const struct stet_keyring *k
 /* May this host write to tiers? Yes if it signs, or with STET_TRUST=any. */
 bool stet_agent_keyring_gives(const struct stet_keyring *k);
 
-/* NULL if it was not granted, with the reason in `rc`: STET_NOT_FOUND if another host holds it. */
+/* NULL if it was not granted, with the reason in `rc`: STET_NOT_FOUND if another host holds it.
+ * `dead`: the text of a lease that may be replaced, or "". */
 struct stet_lease *stet_agent_lease_take(struct stet_agent *a, struct stet_tier *t,
-                                         struct stet_hash key, uint64_t until_ms, enum stet_rc *rc);
+                                         struct stet_hash key, const char *dead, uint64_t until_ms,
+                                         enum stet_rc *rc);
 /* Frees it. */
 void stet_agent_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool nothing);
 /* Is this lease of another host one to wait for? A trusted key must have signed it recently. */

@@ -17,7 +17,7 @@ static struct stet_tier *tier_for(struct stet_agent *a)
 uint32_t stet_agent_job_message(struct stet_agent *a, const struct stet_message *m,
                                 struct stet_buf *text)
 {
-    const struct stet_tier_name name = {.key = m->key, .message = true};
+    const struct stet_tier_name name = {.key = m->key, .what = STET_TIER_MESSAGE};
     struct stet_tier *t = tier_for(a);
     struct stet_err err = STET_ERR_INIT;
     enum stet_rc rc;

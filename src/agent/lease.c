@@ -3,7 +3,7 @@
  *
  * A lease makes other hosts wait, so a tier is not trusted in this either. Its text is
  *
- *   <token, 32 digits>[.<when it expires, ms since 1970>.<public key>.<signature>]
+ *   <token, 32 digits>.<when it expires, ms since 1970>[.<public key>.<signature>]
  *
  * with a signature over key, token and time. Every renewal signs it again, so a lease that a server
  * keeps or replays becomes invalid when its own time is over. */
@@ -54,7 +54,7 @@ static void sign(struct stet_agent *a, struct stet_lease *l)
     char claim[160], public[2 * STET_PUBLIC_KEY + 1], hex[2 * SIGNATURE + 1];
     unsigned char signature[SIGNATURE];
 
-    l->text[STET_TOKEN] = '\0';
+    snprintf(l->text + STET_TOKEN, sizeof l->text - STET_TOKEN, ".%" PRIu64, expires_ms);
     if (signer) {
         claim_of(claim, l->key, l->text, expires_ms);
         crypto_sign_detached(signature, NULL, (const unsigned char *)claim, strlen(claim),
@@ -75,26 +75,38 @@ static bool from_hex(const char *text, size_t digits, unsigned char *out)
            got == digits / 2;
 }
 
+/* The time after the token, and the text after it in `rest`. 0 if there is none. */
+static uint64_t expiry_of(const char *text, char **rest)
+{
+    if (strlen(text) < STET_TOKEN + 2 || text[STET_TOKEN] != '.')
+        return 0;
+    return strtoull(text + STET_TOKEN + 1, rest, 10);
+}
+
+bool stet_agent_lease_in_time(const struct stet_tier *t, const char *text)
+{
+    char *rest;
+    uint64_t now = wall_ms(), expires_ms = expiry_of(text, &rest);
+
+    return expires_ms <= now + t->lease_ms + SKEW_MS && now < expires_ms + SKEW_MS;
+}
+
 /* Is it signed by a trusted key and not expired? */
 static bool is_signed(const struct stet_trust *trust, const struct stet_tier *t,
                       struct stet_hash key, const char *text)
 {
     unsigned char signature[SIGNATURE];
     struct stet_public public;
-    uint64_t expires_ms, now = wall_ms();
-    char claim[160], *end;
+    char claim[160], *end = NULL;
+    uint64_t expires_ms = expiry_of(text, &end);
 
-    if (strlen(text) < STET_TOKEN + 2 || text[STET_TOKEN] != '.')
-        return false;
-    expires_ms = strtoull(text + STET_TOKEN + 1, &end, 10);
-    if (*end != '.' || strlen(end) != 1 + 2 * STET_PUBLIC_KEY + 1 + 2 * SIGNATURE ||
+    if (!end || *end != '.' || strlen(end) != 1 + 2 * STET_PUBLIC_KEY + 1 + 2 * SIGNATURE ||
         end[1 + 2 * STET_PUBLIC_KEY] != '.' ||
         !from_hex(end + 1, 2 * STET_PUBLIC_KEY, public.bytes) ||
         !from_hex(end + 2 + 2 * STET_PUBLIC_KEY, 2 * SIGNATURE, signature))
         return false;
     claim_of(claim, key, text, expires_ms);
-    return stet_trust_has(trust, &public) && now < expires_ms + SKEW_MS &&
-           expires_ms <= now + t->lease_ms + SKEW_MS &&
+    return stet_trust_has(trust, &public) && stet_agent_lease_in_time(t, text) &&
            crypto_sign_verify_detached(signature, (const unsigned char *)claim, strlen(claim),
                                        public.bytes) == 0;
 }
@@ -111,7 +123,8 @@ bool stet_agent_lease_believed(struct stet_agent *a, const struct stet_tier *t,
 }
 
 struct stet_lease *stet_agent_lease_take(struct stet_agent *a, struct stet_tier *t,
-                                         struct stet_hash key, uint64_t until_ms, enum stet_rc *rc)
+                                         struct stet_hash key, const char *dead, uint64_t until_ms,
+                                         enum stet_rc *rc)
 {
     struct stet_lease *lease = stet_mem_calloc(1, sizeof *lease);
 
@@ -120,7 +133,7 @@ struct stet_lease *stet_agent_lease_take(struct stet_agent *a, struct stet_tier 
         lease->tier = t;
         lease->key = key;
         sign(a, lease);
-        *rc = stet_agent_tier_lease(t, key, lease->text, until_ms, NULL);
+        *rc = stet_agent_tier_lease(t, key, lease->text, dead, until_ms, NULL);
     }
     if (*rc != STET_OK) {
         stet_mem_free(lease);

@@ -1,5 +1,6 @@
-/* What `stet run` prints when a run is over: entries that were rejected and how to accept them, and
- * tiers that did not answer. Runs are distinguished by their id, because an agent outlives them. */
+/* What `stet run` prints when a run has ended: entries that were rejected and how to accept them,
+ * and tiers that did not answer. Runs are distinguished by their id, because an agent outlives
+ * them. */
 #include "agent/internal.h"
 
 #include <stdio.h>

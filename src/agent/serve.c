@@ -60,7 +60,7 @@ static bool reply(struct stet_wire *l, uint32_t kind, struct stet_view text)
                           stet_wire_now_ms() + 1000, NULL) == STET_OK;
 }
 
-/* False if the connection is over. *found: the entry it received last, and may still reject. */
+/* False if the connection has ended. *found: the entry it received last, and may still reject. */
 static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
                   struct stet_share **found)
 {

@@ -130,7 +130,7 @@ enum stet_rc stet_agent_tiers_check(struct stet_view tiers, struct stet_err *err
     return rc;
 }
 
-/* False while it is open. When its time is over one caller tries, and the others still skip the
+/* False while it is open. When its time has passed one caller tries, and the others still skip the
  * tier. */
 static bool may_ask(struct stet_tier *t)
 {
@@ -276,13 +276,11 @@ enum stet_rc stet_agent_tier_get(struct stet_tier *t, const struct stet_tier_nam
     uint64_t before = stet_wire_now_ms();
     enum stet_rc rc = get(t, name, out, sooner(until_ms, before + t->get_ms), err);
 
-    if (name->message)
+    if (name->what != STET_TIER_ENTRY)
         return rc; /* counted are entries */
     if (rc == STET_OK) {
         atomic_fetch_add(&t->hits, 1);
         atomic_fetch_add(&t->bytes_in, out->len);
-    } else if (rc == STET_NOT_FOUND) {
-        atomic_fetch_add(&t->misses, 1);
     }
     return rc;
 }
@@ -300,7 +298,7 @@ enum stet_rc stet_agent_tier_put(struct stet_tier *t, const struct stet_tier_nam
 {
     enum stet_rc rc = put(t, name, bytes, lease, anew, stet_wire_now_ms() + t->put_ms, err);
 
-    if (name->message)
+    if (name->what != STET_TIER_ENTRY)
         return rc;
     if (rc == STET_OK) {
         atomic_fetch_add(&t->puts, 1);
@@ -312,11 +310,11 @@ enum stet_rc stet_agent_tier_put(struct stet_tier *t, const struct stet_tier_nam
 }
 
 enum stet_rc stet_agent_tier_lease(struct stet_tier *t, struct stet_hash key, const char *lease,
-                                   uint64_t until_ms, struct stet_err *err)
+                                   const char *dead, uint64_t until_ms, struct stet_err *err)
 {
     uint64_t until = sooner(until_ms, stet_wire_now_ms() + t->get_ms);
 
-    CALL(t, until, err, t->kind->lease(t, c.session, key, lease, until, &c.err));
+    CALL(t, until, err, t->kind->lease(t, c.session, key, lease, dead, until, &c.err));
 }
 
 enum stet_rc stet_agent_tier_renew(struct stet_tier *t, struct stet_hash key, const char *lease,

@@ -26,7 +26,7 @@ struct stet_tier;
 /* The state of a key, as far as a tier with leases knows. */
 enum stet_lease_state {
     STET_LEASE_FREE,  /* no host works on it, and there is no entry */
-    STET_LEASE_HELD,  /* somebody compiles it */
+    STET_LEASE_HELD,  /* another process compiles it */
     STET_LEASE_ENTRY, /* it is there */
     STET_LEASE_NONE,  /* a host compiled it and had nothing to share */
     STET_LEASE_VOID,  /* a lease that does not expire as ours do: treated as invalid */
@@ -37,13 +37,20 @@ struct stet_lease_view {
     char holder[STET_LEASE_TEXT]; /* HELD: the lease's text */
 };
 
+/* What a name in a tier is of. Messages and leases have names of their own, so that a rule of the
+ * server can remove them after some days. */
+enum stet_tier_what {
+    STET_TIER_ENTRY,
+    STET_TIER_MESSAGE, /* of a job (job_message.c); written once */
+    STET_TIER_LEASE,   /* where leases are files (web_lease.c) */
+};
+
 /* An entry's name in a tier. The first signer of a key gets the plain name, and no other signer
  * writes there. A signer that some hosts do not trust has its own slot beside it. */
 struct stet_tier_name {
     struct stet_hash key;
     char slot[STET_SLOT]; /* "" for the plain name */
-    bool message;         /* not an entry: a message of a job (job_message.c), which has a name of
-                           * its own, is written once and may be removed after some days */
+    enum stet_tier_what what;
 };
 
 /* A kind of server. A session is used by one thread at a time; after a failed call its session is
@@ -63,9 +70,16 @@ struct stet_tier_kind {
     enum stet_rc (*put)(const struct stet_tier *t, void *session, const struct stet_tier_name *name,
                         struct stet_view bytes, const char *lease, bool anew, uint64_t until_ms,
                         struct stet_err *err);
-    /* The next are NULL if the server has no leases. STET_NOT_FOUND: another host holds it. */
+    /* Where leases stay until they are replaced, expired ones too. Otherwise the server removes
+     * expired ones by itself. */
+    bool leases_stay;
+    uint32_t watch_ms; /* the longest pause between two calls of `watch` */
+    /* The next are NULL if the server has no leases. STET_NOT_FOUND: another host holds it.
+     * STET_UNSUPPORTED: this server takes none. `dead`: the text of a lease that may be replaced,
+     * or "". */
     enum stet_rc (*lease)(const struct stet_tier *t, void *session, struct stet_hash key,
-                          const char *lease, uint64_t until_ms, struct stet_err *err);
+                          const char *lease, const char *dead, uint64_t until_ms,
+                          struct stet_err *err);
     /* STET_NOT_FOUND: it was lost. The text may differ after its token. */
     enum stet_rc (*renew)(const struct stet_tier *t, void *session, struct stet_hash key,
                           const char *lease, uint64_t until_ms, struct stet_err *err);
@@ -138,7 +152,8 @@ struct stet_tier *stet_agent_tiers_find(struct stet_tiers *tiers, uint32_t numbe
 /* Existing connections are not used again. From any thread. */
 void stet_agent_tiers_reconnect(struct stet_tiers *t);
 
-/* Each checks the breaker first (STET_LIMIT if it is open) and updates the counters. */
+/* Each checks the breaker first (STET_LIMIT if it is open) and updates the counters, but for
+ * misses: callers that look twice count one. */
 enum stet_rc stet_agent_tier_get(struct stet_tier *t, const struct stet_tier_name *name,
                                  struct stet_buf *out, uint64_t until_ms, struct stet_err *err);
 enum stet_rc stet_agent_tier_put(struct stet_tier *t, const struct stet_tier_name *name,
@@ -149,7 +164,7 @@ static inline bool stet_agent_tier_leases(const struct stet_tier *t)
     return t->kind->lease != NULL;
 }
 enum stet_rc stet_agent_tier_lease(struct stet_tier *t, struct stet_hash key, const char *lease,
-                                   uint64_t until_ms, struct stet_err *err);
+                                   const char *dead, uint64_t until_ms, struct stet_err *err);
 enum stet_rc stet_agent_tier_renew(struct stet_tier *t, struct stet_hash key, const char *lease,
                                    struct stet_err *err);
 enum stet_rc stet_agent_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *lease,
@@ -157,6 +172,9 @@ enum stet_rc stet_agent_tier_give_up(struct stet_tier *t, struct stet_hash key, 
 enum stet_rc stet_agent_tier_watch(struct stet_tier *t, struct stet_hash key,
                                    struct stet_lease_view *out, uint64_t until_ms,
                                    struct stet_err *err);
+/* Does the time in a lease's text, signed or not, allow waiting for it now? False also for a text
+ * that is not a lease's. */
+bool stet_agent_lease_in_time(const struct stet_tier *t, const char *text);
 /* Reports an answer that was not acceptable. */
 void stet_agent_tier_refuse(struct stet_tier *t, enum stet_refusal why);
 

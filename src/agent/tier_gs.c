@@ -81,7 +81,7 @@ static enum stet_rc configure(struct stet_tier *t, struct stet_err *err)
     if (!w)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for a tier");
     t->own = w;
-    w->if_absent = "x-goog-if-generation-match";
+    w->generations = true;
     if (!*u->host)
         return stet_fail(err, STET_USAGE, "gs://: the bucket's name is missing");
     rc = configure_login(t, w, err);
@@ -94,8 +94,5 @@ const struct stet_tier_kind stet_tier_gs = {
     .name = "gs",
     .schemes = (const char *const[]){"gs", NULL},
     .configure = configure,
-    .open = stet_agent_web_open,
-    .close = stet_agent_web_close,
-    .get = stet_agent_web_get,
-    .put = stet_agent_web_put,
+    STET_WEB_FUNCTIONS,
 };

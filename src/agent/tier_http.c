@@ -66,18 +66,12 @@ const struct stet_tier_kind stet_tier_http = {
     .name = "http",
     .schemes = (const char *const[]){"http", "https", NULL},
     .configure = configure,
-    .open = stet_agent_web_open,
-    .close = stet_agent_web_close,
-    .get = stet_agent_web_get,
-    .put = stet_agent_web_put,
+    STET_WEB_FUNCTIONS,
 };
 
 const struct stet_tier_kind stet_tier_s3 = {
     .name = "s3",
     .schemes = (const char *const[]){"s3", NULL},
     .configure = configure_s3,
-    .open = stet_agent_web_open,
-    .close = stet_agent_web_close,
-    .get = stet_agent_web_get,
-    .put = stet_agent_web_put,
+    STET_WEB_FUNCTIONS,
 };

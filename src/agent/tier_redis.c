@@ -273,7 +273,7 @@ static void name(const struct stet_tier *t, const struct stet_tier_name *of, str
 
     stet_hash_format(of->key, text);
     snprintf(n->entry, sizeof n->entry, "%.200s:%s:%s%s%s", own->prefix,
-             of->message ? "job" : "entry", text, *of->slot ? ":" : "", of->slot);
+             of->what == STET_TIER_MESSAGE ? "job" : "entry", text, *of->slot ? ":" : "", of->slot);
     snprintf(n->lease, sizeof n->lease, "%.200s:lease:%s", own->prefix, text);
 }
 
@@ -346,7 +346,7 @@ static enum stet_rc put(const struct stet_tier *t, void *session, const struct s
         return stet_fail(err, STET_UNSUPPORTED, "%zu bytes are more than a Redis value holds",
                          bytes.len);
     name(t, of, &n);
-    if (of->message && (!ms || ms > MESSAGE_TTL_MS))
+    if (of->what == STET_TIER_MESSAGE && (!ms || ms > MESSAGE_TTL_MS))
         ms = MESSAGE_TTL_MS;
     snprintf(ttl, sizeof ttl, "%u", ms);
     return run_number(t, session, put_script, (const char *const[2]){n.entry, n.lease},
@@ -357,8 +357,10 @@ static enum stet_rc put(const struct stet_tier *t, void *session, const struct s
                       until_ms, err);
 }
 
+/* Redis removes an expired lease by itself. */
 static enum stet_rc lease(const struct stet_tier *t, void *session, struct stet_hash key,
-                          const char *text, uint64_t until_ms, struct stet_err *err)
+                          const char *text, const char *dead, uint64_t until_ms,
+                          struct stet_err *err)
 {
     struct stet_buf said = {.cap = 4096};
     struct stet_redis_answer answer = {.text = &said};
@@ -366,6 +368,7 @@ static enum stet_rc lease(const struct stet_tier *t, void *session, struct stet_
     struct names n;
     enum stet_rc rc;
 
+    (void)dead;
     name(t, &(struct stet_tier_name){.key = key}, &n);
     snprintf(ms, sizeof ms, "%u", t->lease_ms);
     rc = ask(t, session,
@@ -444,6 +447,7 @@ const struct stet_tier_kind stet_tier_redis = {
     .close = close_session,
     .get = get,
     .put = put,
+    .watch_ms = 200,
     .lease = lease,
     .renew = renew,
     .give_up = give_up,

@@ -9,6 +9,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 struct session {
     const struct stet_agent_curl *curl;
@@ -81,7 +82,7 @@ enum stet_rc stet_agent_web_open(const struct stet_tier *t, void **session, uint
 struct request {
     const struct stet_web *web;
     struct session *s;
-    struct stet_buf *out; /* NULL: the answer is discarded */
+    struct stet_web_request *asked;
     struct curl_slist *headers;
     struct stet_buf token; /* the bearer token that it sends */
     bool too_large;
@@ -90,17 +91,44 @@ struct request {
 static size_t take(char *bytes, size_t size, size_t count, void *context)
 {
     struct request *r = context;
+    struct stet_buf *out = r->asked->out;
     long status = 0;
     size_t n = size * count;
 
     r->s->curl->curl_easy_getinfo(r->s->h, CURLINFO_RESPONSE_CODE, &status);
-    if (!r->out || status != 200)
+    if (!out || status != 200)
         return n; /* words about an error */
-    if (r->out->len + n > STET_TIER_MAX)
+    if (out->len + n > STET_TIER_MAX)
         r->too_large = true;
     else
-        stet_buf_add(r->out, bytes, n);
-    return r->too_large || r->out->failed ? 0 : n;
+        stet_buf_add(out, bytes, n);
+    return r->too_large || out->failed ? 0 : n;
+}
+
+/* A version is sent back in a header, so it has visible characters only. */
+static size_t take_header(char *bytes, size_t size, size_t count, void *context)
+{
+    struct request *r = context;
+    const char *name = r->web->generations ? "x-goog-generation:" : "etag:";
+    size_t n = size * count, at = strlen(name), end = n;
+    char *version = r->asked->version;
+
+    if (n <= at || strncasecmp(bytes, name, at) != 0)
+        return n;
+    while (at < end && strchr(" \t", bytes[at]))
+        at++;
+    while (end > at && strchr(" \t\r\n", bytes[end - 1]))
+        end--;
+    version[0] = '\0';
+    if (end - at > 2 && !strncmp(bytes + at, "W/", 2))
+        return n; /* a weak one never matches (RFC 9110, 13.1.1) */
+    for (size_t i = at; i < end; i++) {
+        if (bytes[i] <= ' ' || bytes[i] > '~')
+            return n;
+    }
+    if (end - at < STET_WEB_VERSION)
+        snprintf(version, STET_WEB_VERSION, "%.*s", (int)(end - at), bytes + at);
+    return n;
 }
 
 static void add_header(struct request *r, const char *name, const char *value)
@@ -163,13 +191,13 @@ static void finish(struct request *r)
     stet_buf_release(&r->token);
 }
 
-static enum stet_rc sign_in(struct request *r, const struct stet_web *own, struct stet_view body,
-                            uint64_t until_ms, struct stet_err *err)
+static enum stet_rc sign_in(struct request *r, uint64_t until_ms, struct stet_err *err)
 {
     const struct stet_agent_curl *c = r->s->curl;
+    const struct stet_web *own = r->web;
     CURL *h = r->s->h;
 
-    if (own->sigv4 && sign(r, own, body, err) != STET_OK)
+    if (own->sigv4 && sign(r, own, r->asked->body, err) != STET_OK)
         return STET_UNSUPPORTED;
     if (*own->user) {
         c->curl_easy_setopt(h, CURLOPT_USERNAME, own->user);
@@ -181,55 +209,96 @@ static enum stet_rc sign_in(struct request *r, const struct stet_web *own, struc
     return own->token || *own->bearer ? authorize(r, own, until_ms, err) : STET_OK;
 }
 
-static enum stet_rc begin(struct request *r, const struct stet_tier *t, struct session *s,
-                          const struct stet_tier_name *of, struct stet_view body, uint64_t until_ms,
-                          struct stet_err *err)
+static void write_address(const struct stet_web *own, const struct stet_tier_name *of, char *out,
+                          size_t room)
 {
-    enum stet_rc rc;
-    const struct stet_web *own = t->own;
-    const struct stet_agent_curl *c = s->curl;
-    char name[STET_HASH_TEXT], address[800];
+    static const char *const folders[] = {
+        [STET_TIER_ENTRY] = "", [STET_TIER_MESSAGE] = "jobs/", [STET_TIER_LEASE] = "leases/"};
+    char name[STET_HASH_TEXT];
 
-    *r = (struct request){.web = own, .s = s, .token = STET_BUF_INIT};
     stet_hash_format(of->key, name);
     if (own->layout == STET_WEB_BAZEL) /* names there have 64 digits */
-        snprintf(address, sizeof address, "%s/ac/%s%s", own->base, name,
-                 *of->slot ? of->slot : name);
+        snprintf(out, room, "%s/ac/%s%s", own->base, name, *of->slot ? of->slot : name);
     else
-        snprintf(address, sizeof address, "%s/%s%.2s/%s%s%s.stet", own->base,
-                 of->message ? "jobs/" : "", name, name, *of->slot ? "." : "", of->slot);
-    c->curl_easy_reset(s->h);
-    stet_agent_curl_common(c, s->h, t->connect_ms, until_ms);
-    if (c->curl_easy_setopt(s->h, CURLOPT_URL, address) != CURLE_OK)
-        return stet_fail(err, STET_NO_MEMORY, "out of memory");
-    c->curl_easy_setopt(s->h, CURLOPT_WRITEFUNCTION, take);
-    c->curl_easy_setopt(s->h, CURLOPT_WRITEDATA, r);
-    c->curl_easy_setopt(s->h, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)STET_TIER_MAX);
-    c->curl_easy_setopt(s->h, CURLOPT_EXPECT_100_TIMEOUT_MS, 50L);
-    rc = sign_in(r, own, body, until_ms, err);
-    if (rc != STET_OK)
-        finish(r);
-    return rc;
+        snprintf(out, room, "%s/%s%.2s/%s%s%s.stet", own->base, folders[of->what], name, name,
+                 *of->slot ? "." : "", of->slot);
 }
 
-/* The status of the answer. */
-static enum stet_rc perform(struct request *r, long *status, struct stet_err *err)
+/* RFC 9110, 13.1, and the headers of Google's XML API. */
+static void add_condition(struct request *r)
+{
+    const char *version = r->asked->if_version;
+
+    if (r->web->generations)
+        add_header(r, "x-goog-if-generation-match", *version ? version : "0");
+    else
+        add_header(r, *version ? "If-Match" : "If-None-Match", *version ? version : "*");
+}
+
+static void describe(struct request *r)
 {
     const struct stet_agent_curl *c = r->s->curl;
-    enum stet_rc rc = STET_OK;
+    struct stet_view body = r->asked->body;
+    CURL *h = r->s->h;
+
+    c->curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, take);
+    c->curl_easy_setopt(h, CURLOPT_WRITEDATA, r);
+    c->curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, take_header);
+    c->curl_easy_setopt(h, CURLOPT_HEADERDATA, r);
+    c->curl_easy_setopt(h, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)STET_TIER_MAX);
+    c->curl_easy_setopt(h, CURLOPT_EXPECT_100_TIMEOUT_MS, 50L);
+    if (!strcmp(r->asked->method, "HEAD"))
+        c->curl_easy_setopt(h, CURLOPT_NOBODY, 1L);
+    if (!strcmp(r->asked->method, "PUT")) {
+        add_header(r, "Content-Type", "application/octet-stream");
+        c->curl_easy_setopt(h, CURLOPT_POSTFIELDS, body.len ? body.ptr : "");
+        c->curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+    }
+    c->curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, r->asked->method);
+    if (r->asked->if_version)
+        add_condition(r);
+}
+
+static enum stet_rc perform(struct request *r, struct stet_err *err)
+{
+    const struct stet_agent_curl *c = r->s->curl;
+    struct stet_web_request *asked = r->asked;
     CURLcode code;
 
     c->curl_easy_setopt(r->s->h, CURLOPT_HTTPHEADER, r->headers);
     code = c->curl_easy_perform(r->s->h);
-    *status = 0;
-    c->curl_easy_getinfo(r->s->h, CURLINFO_RESPONSE_CODE, status);
-    if (r->too_large || code == CURLE_FILESIZE_EXCEEDED)
-        rc = stet_fail(err, STET_BAD_INPUT, "the answer does not end");
-    else if (code != CURLE_OK)
-        rc = stet_fail(err, STET_IO, "%s", c->curl_easy_strerror(code));
-    if (rc == STET_OK && *status == 401 && r->web->token)
+    c->curl_easy_getinfo(r->s->h, CURLINFO_RESPONSE_CODE, &asked->status);
+    if (r->too_large || code == CURLE_FILESIZE_EXCEEDED || (asked->out && asked->out->failed))
+        return stet_fail(err, STET_BAD_INPUT, "the answer does not end");
+    if (code != CURLE_OK)
+        return stet_fail(err, STET_IO, "%s", c->curl_easy_strerror(code));
+    if (asked->status == 401 && r->web->token)
         stet_agent_token_drop(r->web->token, stet_buf_as_view(&r->token));
-    finish(r);
+    return STET_OK;
+}
+
+enum stet_rc stet_agent_web_send(const struct stet_tier *t, void *session,
+                                 struct stet_web_request *asked, uint64_t until_ms,
+                                 struct stet_err *err)
+{
+    struct session *s = session;
+    struct request r = {.web = t->own, .s = s, .asked = asked, .token = STET_BUF_INIT};
+    char address[800];
+    enum stet_rc rc;
+
+    asked->status = 0;
+    asked->version[0] = '\0';
+    write_address(r.web, asked->of, address, sizeof address);
+    s->curl->curl_easy_reset(s->h);
+    stet_agent_curl_common(s->curl, s->h, t->connect_ms, until_ms);
+    if (s->curl->curl_easy_setopt(s->h, CURLOPT_URL, address) != CURLE_OK)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory");
+    rc = sign_in(&r, until_ms, err);
+    if (rc == STET_OK) {
+        describe(&r);
+        rc = perform(&r, err);
+    }
+    finish(&r);
     return rc;
 }
 
@@ -237,75 +306,52 @@ enum stet_rc stet_agent_web_get(const struct stet_tier *t, void *session,
                                 const struct stet_tier_name *of, struct stet_buf *out,
                                 uint64_t until_ms, struct stet_err *err)
 {
-    struct request r;
-    long status = 0;
-    enum stet_rc rc = begin(&r, t, session, of, (struct stet_view){0}, until_ms, err);
+    struct stet_web_request r = {.method = "GET", .of = of, .out = out};
+    enum stet_rc rc = stet_agent_web_send(t, session, &r, until_ms, err);
 
-    r.out = out;
-    if (rc == STET_OK)
-        rc = perform(&r, &status, err);
-    if (rc == STET_OK && (status == 404 || status == 410))
+    if (rc == STET_OK && (r.status == 404 || r.status == 410))
         return STET_NOT_FOUND;
-    if (rc == STET_OK && status != 200)
-        return stet_fail(err, STET_IO, "GET answers %ld", status);
+    if (rc == STET_OK && r.status != 200)
+        return stet_fail(err, STET_IO, "GET answers %ld", r.status);
     return rc;
 }
 
-/* Is it already there? Many hosts find an entry, but only one needs to send it. */
-static bool has(const struct stet_tier *t, struct session *s, const struct stet_tier_name *of,
-                uint64_t until_ms)
+bool stet_agent_web_has(const struct stet_tier *t, void *session, const struct stet_tier_name *of,
+                        uint64_t until_ms)
 {
-    struct request r;
-    long status = 0;
+    struct stet_web_request r = {.method = "HEAD", .of = of};
 
-    if (begin(&r, t, s, of, (struct stet_view){0}, until_ms, NULL) != STET_OK)
-        return false;
-    s->curl->curl_easy_setopt(s->h, CURLOPT_NOBODY, 1L);
-    return perform(&r, &status, NULL) == STET_OK && status == 200;
+    return stet_agent_web_send(t, session, &r, until_ms, NULL) == STET_OK && r.status == 200;
 }
 
-/* One PUT; with a header it replaces nothing. The status of the answer. */
-static enum stet_rc put(const struct stet_tier *t, struct session *s,
-                        const struct stet_tier_name *of, struct stet_view bytes, const char *header,
-                        const char *value, long *status, uint64_t until_ms, struct stet_err *err)
-{
-    const struct stet_agent_curl *c = s->curl;
-    struct request r;
-    enum stet_rc rc = begin(&r, t, s, of, bytes, until_ms, err);
-
-    if (rc != STET_OK)
-        return rc;
-    add_header(&r, "Content-Type", "application/octet-stream");
-    if (header)
-        add_header(&r, header, value);
-    c->curl_easy_setopt(s->h, CURLOPT_POSTFIELDS, bytes.ptr);
-    c->curl_easy_setopt(s->h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes.len);
-    c->curl_easy_setopt(s->h, CURLOPT_CUSTOMREQUEST, "PUT");
-    return perform(&r, status, err);
-}
-
-/* Several ranks write a message at the same moment, so the server decides (RFC 9110, 13.1.2). One
- * that has no such condition ignores it, or refuses it with 501. */
+/* Many hosts find an entry, but only one needs to send it, so this asks first. Several ranks write
+ * a message at the same moment, so there the server decides. A server that has no conditions
+ * ignores them, or refuses them with 501. */
 enum stet_rc stet_agent_web_put(const struct stet_tier *t, void *session,
                                 const struct stet_tier_name *of, struct stet_view bytes,
                                 const char *lease, bool anew, uint64_t until_ms,
                                 struct stet_err *err)
 {
     const struct stet_web *own = t->own;
-    bool only_new = !anew && !*of->slot, message = of->message && !own->if_absent;
-    const char *header = message ? "If-None-Match" : only_new ? own->if_absent : NULL;
-    long status = 0;
+    bool only_new = !anew && !*of->slot, message = of->what == STET_TIER_MESSAGE;
+    struct stet_web_request r = {.method = "PUT",
+                                 .of = of,
+                                 .body = bytes,
+                                 .if_version =
+                                     message || (only_new && own->generations) ? "" : NULL};
     enum stet_rc rc;
 
     (void)lease;
-    if (only_new && has(t, session, of, until_ms))
+    if (only_new && stet_agent_web_has(t, session, of, until_ms))
         return STET_NOT_FOUND; /* nothing to do */
-    rc = put(t, session, of, bytes, header, message ? "*" : "0", &status, until_ms, err);
-    if (rc == STET_OK && message && status == 501)
-        rc = put(t, session, of, bytes, NULL, NULL, &status, until_ms, err);
-    if (rc == STET_OK && header && (status == 412 || (message && status == 409)))
+    rc = stet_agent_web_send(t, session, &r, until_ms, err);
+    if (rc == STET_OK && r.if_version && (r.status == 412 || r.status == 409))
         return STET_NOT_FOUND; /* another host was faster */
-    if (rc == STET_OK && (status < 200 || status > 299))
-        return stet_fail(err, STET_IO, "PUT answers %ld", status);
+    if (rc == STET_OK && message && r.status == 501) {
+        r.if_version = NULL;
+        rc = stet_agent_web_send(t, session, &r, until_ms, err);
+    }
+    if (rc == STET_OK && (r.status < 200 || r.status > 299))
+        return stet_fail(err, STET_IO, "PUT answers %ld", r.status);
     return rc;
 }

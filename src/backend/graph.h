@@ -234,7 +234,7 @@ void stet_graph_dense_strides(const struct stet_shape *s, int64_t *strides);
 /* A region of scalars as a tile program over arguments (STET_LOAD_ARG, in order), for reduce, sort
  * and the like. Rejects anything that is not elementwise, and values from outside except
  * constants. */
-enum { STET_BODY_LANES = 32 }; /* any body can do so many at once */
+enum { STET_BODY_LANES = 32 }; /* every body can do this many at once */
 struct stet_body {
     struct stet_tile_prog prog;
     struct stet_gblock *block;

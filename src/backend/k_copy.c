@@ -137,9 +137,9 @@ struct move_job {
     size_t bytes;
     const char *from;
     char *to;
-    int64_t outer; /* product of all dims but the last two */
-    int64_t
-        pieces; /* the outermost of the two is split into so many parts, if there is no outer dim */
+    int64_t outer;  /* product of all dims but the last two */
+    int64_t pieces; /* the outermost of the two is split into this many parts, if there is no outer
+                       dim */
 };
 
 static void move_task(void *context, uint64_t task)

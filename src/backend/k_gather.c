@@ -4,7 +4,7 @@
 #include "backend/params.h"
 #include "base/known.h"
 
-/* Index vectors are read so many at a time. */
+/* Index vectors are read this many at a time. */
 enum { SOME = 256 };
 
 /* Where the windows of a few index vectors are: in the operand, and in the result or updates. */

@@ -23,12 +23,12 @@ struct stet_tiny {
     uint32_t elements;
     uint32_t first;                   /* of its buffers, in the table of refs */
     const struct stet_reduce *reduce; /* what is done with the result; NULL: it is stored */
-    uint32_t most_calls;              /* room for so many */
+    uint32_t most_calls;              /* room for this many */
     uint64_t offset;                  /* of its calls, behind a count of them; then its constants */
     struct stet_tiny *next;
 };
 
-/* Can a program of so many elements be one? */
+/* Can a program of this many elements be one? */
 bool stet_tiny_fits(const struct stet_tile_prog *p, uint64_t elements);
 bool stet_tiny_reduces(const struct stet_reduce *r);
 /* Bytes of calls and constants, and of registers, which all programs share. */

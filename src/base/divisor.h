@@ -1,3 +1,4 @@
+/* The greatest common divisor, for sizes that share a factor. */
 #ifndef STET_BASE_DIVISOR_H
 #define STET_BASE_DIVISOR_H
 

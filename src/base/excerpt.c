@@ -41,7 +41,7 @@ static bool read_line(struct stet_buf *out, struct stet_view file, uint32_t line
     return true;
 }
 
-/* Which files lines are quoted from. A run that somebody else made can name any file, and a report
+/* Which files lines are quoted from. A run that another user made can name any file, and a report
  * made of it must not carry a line of a private key away. */
 static bool is_source(struct stet_view file)
 {

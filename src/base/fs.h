@@ -78,8 +78,8 @@ bool stet_fs_exists(const char *path);
 bool stet_fs_is_plain(const char *path);
 /* write(2) until everything is written; -1 and errno on failure. */
 int stet_fs_write_all(int fd, const void *bytes, size_t n);
-/* May this process write a file of so many bytes? A larger one would raise SIGXFSZ, which kills it.
- */
+/* May this process write a file of this many bytes? A larger one would raise SIGXFSZ, which kills
+ * it. */
 bool stet_fs_fits(size_t n);
 /* a/b in a malloc'd string (stet_mem_free), or NULL. */
 char *stet_fs_join(const char *a, const char *b);

@@ -47,7 +47,7 @@ uint32_t stet_reader_small(struct stet_reader *r);
 uint32_t stet_reader_count(struct stet_reader *r);
 /* Bytes borrowed from the input. */
 struct stet_view stet_reader_bytes(struct stet_reader *r, uint64_t n);
-/* A length as a varint and so many bytes, borrowed from the input. */
+/* A length as a varint and that many bytes, borrowed from the input. */
 struct stet_view stet_reader_text(struct stet_reader *r);
 void stet_reader_skip(struct stet_reader *r, uint64_t n);
 /* Returns a reader over the next n bytes, and skips them in this one. */

@@ -187,13 +187,13 @@ static void vllm(struct stet_buf *out, const struct stet_buckets_set *s)
 static void gaudi_missing(struct stet_buf *out, bool prompts, bool decoding)
 {
     if (!decoding)
-        stet_buf_str(out, "# vLLM does not start without buckets for decoding, about which these "
-                          "sizes say nothing.\n"
+        stet_buf_str(out, "# vLLM does not start without buckets for decoding, which these sizes "
+                          "do not determine.\n"
                           "# These are powers of two: put your own batch sizes and blocks here.\n"
                           "([1, 2, 4, 8, 16, 32, 64, 128], 1, [128, 256, 512, 1024, 2048])\n");
     if (!prompts)
-        stet_buf_str(out, "# vLLM does not start without buckets for prompts, about which these "
-                          "sizes say nothing.\n"
+        stet_buf_str(out, "# vLLM does not start without buckets for prompts, which these sizes "
+                          "do not determine.\n"
                           "# These are powers of two: put your own lengths here.\n"
                           "(1, [128, 256, 512, 1024, 2048], 0)\n");
 }

@@ -61,8 +61,8 @@ enum stet_rc stet_buckets_make(struct stet_buckets_curve *out,
                                const struct stet_buckets_wish *wish, struct stet_err *err);
 void stet_buckets_release(struct stet_buckets_curve *c);
 
-/* Prices a set that somebody uses: count × rank sizes, in any order. Its list is in the curve's
- * arena; NULL dims if memory runs out. */
+/* Prices a set that is in use: count × rank sizes, in any order. Its list is in the curve's arena;
+ * NULL dims if memory runs out. */
 struct stet_buckets_set stet_buckets_price(struct stet_buckets_curve *c, const int64_t *dims,
                                            uint32_t count);
 

@@ -56,7 +56,7 @@ static bool take_dims(const struct reading *r, struct stet_view *v, struct stet_
             return fail(r, "a size has at most 15 digits");
         if (s->dims[(*rank)++] < 1)
             return fail(r, digit ? "a size is a number of 1 or more"
-                                 : "a line is a size, or a size and how often it came");
+                                 : "a line is a size, or a size and its count");
         if (!v->len || *v->ptr != 'x')
             return true;
         *v = stet_view_of(v->ptr + 1, v->len - 1);
@@ -84,7 +84,7 @@ static bool take_line(struct reading *r)
         }
     }
     if (rest.len)
-        return fail(r, "a line is a size, or a size and how often it came");
+        return fail(r, "a line is a size, or a size and its count");
     if (l->rank && l->rank != rank) {
         stet_fail(r->err, STET_BAD_INPUT, "%s:%" PRIu64 ": %u dimension%s here and %u before",
                   r->file, r->line, rank, rank == 1 ? "" : "s", l->rank);

@@ -220,7 +220,7 @@ static void read_origin(const struct distribution *d, struct stet_inventory *v)
         memmem(f.bytes.ptr, f.bytes.len, "\"editable\":true", 15))
         stet_bundle_inventory_putf(
             v, STET_GROUP_patch, d->name,
-            "installed in place (editable): its files are what they are now");
+            "installed in place (editable): its files may have changed since");
     if (commit) {
         struct stet_view rest =
             stet_view_of(commit + 11, (size_t)(f.bytes.ptr + f.bytes.len - commit) - 11);

@@ -160,7 +160,7 @@ static bool look_at_file(struct stet_probe *p)
 
     o->result = STET_PROBE_FAILED;
     if (!stet_bundle_elf_open(&elf, p->path)) {
-        o->detail = errno == EACCES ? "it may not be read" : "no such file";
+        o->detail = errno == EACCES ? "reading it is not permitted" : "no such file";
         return false;
     }
     if (elf.wrong) {

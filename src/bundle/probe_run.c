@@ -85,8 +85,8 @@ static bool download(const struct stet_prober *p, enum stet_probe_step s, PJRT_B
                                p->api->PJRT_Buffer_ToHostBuffer(&args)))
         return false;
     if (args.dst_size != sizeof wanted) {
-        stet_bundle_prober_end(p, 'X', s, "wrong result: %zu bytes, where %zu belong",
-                               args.dst_size, sizeof wanted);
+        stet_bundle_prober_end(p, 'X', s, "wrong result: %zu bytes instead of %zu", args.dst_size,
+                               sizeof wanted);
         return false;
     }
     args.dst = got;
@@ -95,7 +95,7 @@ static bool download(const struct stet_prober *p, enum stet_probe_step s, PJRT_B
         !await(p, s, args.event))
         return false;
     if (got[0] != wanted[0] || got[1] != wanted[1] || got[2] != wanted[2] || got[3] != wanted[3]) {
-        stet_bundle_prober_end(p, 'X', s, "wrong numbers: [%g %g %g %g] where [%g %g %g %g] belong",
+        stet_bundle_prober_end(p, 'X', s, "wrong numbers: [%g %g %g %g] instead of [%g %g %g %g]",
                                (double)got[0], (double)got[1], (double)got[2], (double)got[3],
                                (double)wanted[0], (double)wanted[1], (double)wanted[2],
                                (double)wanted[3]);

@@ -71,8 +71,8 @@ static void unknown(struct stet_buf *out, const struct stet_size_curve *s)
         stet_buf_str(out, "  torch made it dynamic: sizes that came later needed no program, and "
                           "are not in its trace\n");
     if (!s->lengths)
-        stet_buf_str(out, "  each size counts once: torch's trace has what was compiled, not what "
-                          "ran (--lengths takes what came)\n");
+        stet_buf_str(out, "  each size counts once: torch's trace records compiles, not calls "
+                          "(--lengths reads real lengths)\n");
     if (f->compiles) {
         stet_buf_str(out, "  a program was compiled in ");
         seconds(out, f->wait_s / f->compiles);
@@ -86,8 +86,10 @@ static void cost(struct stet_buf *out, const struct stet_size_curve *s)
     const struct stet_buckets_cost *c = &s->curve.cost;
 
     if (!c->seconds) {
-        stet_buf_printf(out, "  a step is taken to cost as its elements%s: no times are known\n",
-                        c->square > 0 ? " squared" : "");
+        stet_buf_printf(
+            out,
+            "  a step is assumed to cost in proportion to its elements%s: no times are known\n",
+            c->square > 0 ? " squared" : "");
         return;
     }
     stet_buf_str(out, "  a program costs ");

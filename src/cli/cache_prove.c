@@ -30,7 +30,7 @@ static int tell(const struct stet_args *args, const struct stet_proof_run *cold,
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else if (!warm->programs) {
-        stet_buf_printf(&out, "nothing was compiled%s: nothing is proven%s\n",
+        stet_buf_printf(&out, "nothing was compiled%s, so this proves nothing%s\n",
                         cold->programs ? " in the warm run" : "",
                         cold->programs || stet_cache_wishes.cpu
                             ? ""

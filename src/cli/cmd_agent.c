@@ -114,7 +114,7 @@ int cmd_agent(int argc, char **argv)
         return done;
     if (args.count > 1 || (args.count && strcmp(args.values[0], "status") != 0 &&
                            strcmp(args.values[0], "stop") != 0))
-        return stet_cli_usage_error(&usage, "there are status and stop");
+        return stet_cli_usage_error(&usage, "the parts are status and stop");
     tiers = stet_agent_tiers();
     if (socket)
         snprintf(path, sizeof path, "%s", socket);

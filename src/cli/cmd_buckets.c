@@ -12,7 +12,7 @@
 
 static const struct stet_usage usage = {
     "stet buckets [options] [RUN…]",
-    "Prints the best sizes to pad to for every number of programs, from the sizes that came in\n"
+    "Prints the best sizes to pad to for every number of programs, from the sizes of\n"
     "runs (default: the latest one) or from a file of lengths. A row gives what the steps cost\n"
     "when they are padded, what the programs cost to wait for, and both together; * marks the\n"
     "row of least cost. Exit 1 when it costs at least 5 % less than what is used today.",
@@ -76,7 +76,7 @@ static const char *take_options(struct choices *o)
     if (!number_of(o->multiple, 1, 1 << 20, &multiple))
         return "--multiple is a number of 1 or more";
     if (!number_of(o->times, 1e-6, 1e9, &o->wish.repeat))
-        return "--times is how often the sizes come again";
+        return "--times is how often the sizes recur";
     if (o->model && strcmp(o->model, "linear") != 0 && strcmp(o->model, "quadratic") != 0)
         return "--model is linear or quadratic";
     if (o->emit && !stet_buckets_target_find(o->emit, &o->target))
@@ -218,7 +218,7 @@ int cmd_buckets(int argc, char **argv)
         {"multiple", "N", "buckets are multiples of N", STET_OPTION_VALUE, &o.multiple},
         {"today", "LIST", "the buckets used today, as 128,256,512", STET_OPTION_VALUE,
          &o.wish.today},
-        {"times", "N", "the sizes come N times as often before programs are compiled again",
+        {"times", "N", "each size recurs N times as often before programs are compiled again",
          STET_OPTION_VALUE, &o.times},
         {"step", "SIZE:S,…", "seconds of a step by size, instead of those of the run",
          STET_OPTION_VALUE, &o.step},
@@ -232,7 +232,8 @@ int cmd_buckets(int argc, char **argv)
          STET_OPTION_FLAG, &o.write},
         {"contract", "FILE", "which contract (default " STET_CONTRACT_FILE ")", STET_OPTION_VALUE,
          &o.contract},
-        {"argument", "NAME:DIM", "with --lengths and --write-contract: whose lengths they are",
+        {"argument", "NAME:DIM",
+         "with --lengths and --write-contract: the argument that has these lengths",
          STET_OPTION_VALUE, &o.argument},
         {0},
     };

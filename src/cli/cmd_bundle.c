@@ -197,10 +197,7 @@ static const struct part {
      1,
      2,
      diff},
-    {{"check", "FILE [B]", "is it still the bundle that was validated? exit 1 when not"},
-     1,
-     2,
-     check},
+    {{"check", "FILE [B]", "compare with a validated bundle; exit 1 when it differs"}, 1, 2, check},
 };
 
 static int run_part(const void *row, int argc, char **argv)

@@ -109,7 +109,17 @@ static void end_json(struct stet_json *j, struct stet_buf *out)
     stet_buf_char(out, '\n');
 }
 
-int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args)
+/* A part of `stet cache` that lists the store and prints what it found. */
+struct listing {
+    const char *schema;
+    void (*json)(const struct stet_store *s, const struct stet_stored_list *all,
+                 struct stet_json *j);
+    void (*text)(const struct stet_store *s, const struct stet_stored_list *all,
+                 struct stet_buf *out);
+};
+
+static int print_listing(const struct listing *l, const struct stet_store *s,
+                         const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_TEXT_INIT;
@@ -119,21 +129,41 @@ int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args)
     if (stet_store_list(s, &all, &err) != STET_OK)
         return stet_cli_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
-        begin_json(&j, &out, s, "stet.cache/1");
-        stet_json_uint(&j, "bytes", all.bytes);
-        stet_json_array(&j, "entries");
-        rows(s, &all, &out, &j);
-        stet_json_end_array(&j);
+        begin_json(&j, &out, s, l->schema);
+        l->json(s, &all, &j);
         end_json(&j, &out);
-    } else if (all.count) {
-        stet_buf_printf(&out, "%-12s  %9s  %15s" ROW_END "program\n", "key", "size", "used",
-                        "compile");
-        rows(s, &all, &out, NULL);
     } else {
-        stet_buf_printf(&out, "nothing is stored in %s\n", s->folder);
+        l->text(s, &all, &out);
     }
     stet_store_list_release(&all);
     return stet_cli_print(&out, STET_EXIT_FINE);
+}
+
+static void entries_json(const struct stet_store *s, const struct stet_stored_list *all,
+                         struct stet_json *j)
+{
+    stet_json_uint(j, "bytes", all->bytes);
+    stet_json_array(j, "entries");
+    rows(s, all, NULL, j);
+    stet_json_end_array(j);
+}
+
+static void entries_text(const struct stet_store *s, const struct stet_stored_list *all,
+                         struct stet_buf *out)
+{
+    if (!all->count) {
+        stet_buf_printf(out, "nothing is stored in %s\n", s->folder);
+        return;
+    }
+    stet_buf_printf(out, "%-12s  %9s  %15s" ROW_END "program\n", "key", "size", "used", "compile");
+    rows(s, all, out, NULL);
+}
+
+int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args)
+{
+    static const struct listing entries = {"stet.cache/1", entries_json, entries_text};
+
+    return print_listing(&entries, s, args);
 }
 
 /* Prints where the programs of this folder's latest run came from; nothing when there is no run. */
@@ -171,35 +201,35 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
     stet_ledger_runs_close(&runs);
 }
 
+static void stats_json(const struct stet_store *s, const struct stet_stored_list *all,
+                       struct stet_json *j)
+{
+    (void)s;
+    stet_json_uint(j, "entries", all->count);
+    stet_json_uint(j, "bytes", all->bytes);
+    stet_json_uint(j, "foreign", all->foreign);
+    last_run(NULL, j);
+}
+
+static void stats_text(const struct stet_store *s, const struct stet_stored_list *all,
+                       struct stet_buf *out)
+{
+    stet_buf_printf(out, "%s\n", s->folder);
+    stet_text_count(out, all->count, "entry");
+    stet_buf_str(out, ", ");
+    stet_text_bytes(out, all->bytes);
+    stet_buf_char(out, '\n');
+    if (all->foreign)
+        stet_buf_printf(out, "%zu file%s not part of the store\n", all->foreign,
+                        all->foreign == 1 ? " is" : "s are");
+    last_run(out, NULL);
+}
+
 int stet_cli_cache_stats(const struct stet_store *s, const struct stet_args *args)
 {
-    struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_TEXT_INIT;
-    struct stet_stored_list all;
-    struct stet_json j;
+    static const struct listing stats = {"stet.cachestats/1", stats_json, stats_text};
 
-    if (stet_store_list(s, &all, &err) != STET_OK)
-        return stet_cli_complain(&err);
-    if (args->format == STET_FORMAT_JSON) {
-        begin_json(&j, &out, s, "stet.cachestats/1");
-        stet_json_uint(&j, "entries", all.count);
-        stet_json_uint(&j, "bytes", all.bytes);
-        stet_json_uint(&j, "foreign", all.foreign);
-        last_run(&out, &j);
-        end_json(&j, &out);
-    } else {
-        stet_buf_printf(&out, "%s\n", s->folder);
-        stet_text_count(&out, all.count, "entry");
-        stet_buf_str(&out, ", ");
-        stet_text_bytes(&out, all.bytes);
-        stet_buf_char(&out, '\n');
-        if (all.foreign)
-            stet_buf_printf(&out, "%zu file%s not of the store\n", all.foreign,
-                            all.foreign == 1 ? " is" : "s are");
-        last_run(&out, NULL);
-    }
-    stet_store_list_release(&all);
-    return stet_cli_print(&out, STET_EXIT_FINE);
+    return print_listing(&stats, s, args);
 }
 
 int stet_cli_cache_path(const struct stet_store *s, const struct stet_args *args)

@@ -14,7 +14,7 @@ static const struct stet_usage usage = {
     "each change with its source line. Names, SSA numbers, locations and the order of independent\n"
     "operations do not count. Of two runs: which of shapes, profile (flags and options), "
     "sharding,\n"
-    "branch, bundle and constants moved between them. RUN@N is rank N of a run; @0 @1 are two "
+    "branch, bundle and constants changed between them. RUN@N is rank N of a run; @0 @1 are two "
     "ranks\n"
     "of the latest one. Exit 0 when nothing differs, 1 when something does.",
     "diff",

@@ -226,7 +226,7 @@ static void tell_nothing_found(const struct stet_lint_result *r, const struct st
     const char *more = o->path_count > 1 ? " …" : "";
 
     if (r->excluded)
-        stet_say("stet: all that is in %s%s is excluded (%zu file%s): see --exclude, and `exclude` "
+        stet_say("stet: everything in %s%s is excluded (%zu file%s): see --exclude, and `exclude` "
                  "in pyproject.toml\n",
                  o->paths[0], more, r->excluded, r->excluded == 1 ? "" : "s");
     else

@@ -14,10 +14,9 @@ static const struct stet_usage usage = {
     "stet metrics [options] [RUN|PID]",
     "Prints the counts of a run (the newest that runs, else the latest) in Prometheus' text "
     "format.\n"
-    "With --file it writes them to a file, whole at any moment, as the textfile collector of\n"
-    "node_exporter wants it; with --interval it does so again and again until the run ends. A "
-    "run\n"
-    "can also be scraped while it goes on: `stet run --metrics-port=PORT`.",
+    "With --file it replaces a file atomically, for the textfile collector of node_exporter;\n"
+    "with --interval it does so repeatedly until the run ends. A run in progress can also be\n"
+    "scraped: `stet run --metrics-port=PORT`.",
     "metrics",
 };
 
@@ -86,7 +85,7 @@ int cmd_metrics(int argc, char **argv)
     const char *file = NULL, *every = NULL, *format = "text";
     const struct stet_option options[] = {
         {"file", "FILE", "write there instead of to standard output", STET_OPTION_VALUE, &file},
-        {"interval", "SECONDS", "with --file: again so often, until the run ends",
+        {"interval", "SECONDS", "with --file: write again at this interval until the run ends",
          STET_OPTION_VALUE, &every},
         {"format", "text|openmetrics|json", "how to print (default text, Prometheus' own)",
          STET_OPTION_VALUE, &format},

@@ -2,7 +2,7 @@
 #include "cli/command.h"
 
 #include "cli/ranks_text.h"
-#include "monitor/rank_state.h"
+#include "monitor/rank_post.h"
 
 static const struct stet_usage usage = {
     "stet ranks [options] [RUN|PID]",
@@ -11,6 +11,16 @@ static const struct stet_usage usage = {
     "and the missing come first. It needs nothing from the processes, so it works while they hang.",
     "ranks",
 };
+
+static enum stet_rc look(struct stet_rank_states *s, const struct stet_monitor_attach *a,
+                         struct stet_err *err)
+{
+    enum stet_rc rc = stet_monitor_ranks_look(s, a, err);
+
+    if (rc == STET_OK)
+        stet_monitor_post_read(s, a);
+    return rc;
+}
 
 int cmd_ranks(int argc, char **argv)
 {
@@ -29,7 +39,7 @@ int cmd_ranks(int argc, char **argv)
     if (stet_monitor_attach_open(&a, args.count ? args.values[0] : NULL, &err) != STET_OK)
         return stet_cli_complain(&err);
     stet_monitor_attach_poll(&a);
-    if (stet_monitor_ranks_look(&s, &a, &err) != STET_OK) {
+    if (look(&s, &a, &err) != STET_OK) {
         done = stet_cli_complain(&err);
     } else if (args.format == STET_FORMAT_JSON) {
         stet_monitor_ranks_json(&json, &a, &s);

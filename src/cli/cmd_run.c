@@ -220,6 +220,30 @@ static bool finish(struct run *r, const struct wishes *w, struct stet_launch_env
     return broken;
 }
 
+/* Fills the environment of the command, in a run folder that exists. */
+static enum stet_rc prepare(struct run *r, const struct wishes *w, struct stet_launch_env *env,
+                            struct stet_err *err)
+{
+    const struct stet_launch_cpu_options cpu = {w->cpu, w->zeros, w->strict};
+    enum stet_rc rc = stet_launch_env_init(env, err);
+
+    if (rc == STET_OK)
+        rc = stet_launch_run_prepare(&r->on_disk, env, w->no_store || w->zeros, w->lift, err);
+    if (rc == STET_OK && w->on_divergence)
+        rc = stet_launch_env_set(env, "STET_ON_DIVERGENCE", w->on_divergence, err);
+    if (rc == STET_OK && w->cpu)
+        rc = stet_launch_cpu(env, r->on_disk.folder, &cpu, err);
+    return rc;
+}
+
+/* The command is not started: nothing of the run stays. */
+static void give_up(struct run *r, struct stet_launch_env *env)
+{
+    stet_launch_env_release(env);
+    stet_monitor_publish_end(r->metrics);
+    stet_launch_run_forget(&r->on_disk);
+}
+
 static int run(struct run *r, const struct wishes *w)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -230,25 +254,19 @@ static int run(struct run *r, const struct wishes *w)
     bool no_folder = rc != STET_OK;
 
     if (rc == STET_OK)
-        rc = stet_launch_env_init(&env, &err);
-    if (rc == STET_OK)
-        rc = stet_launch_run_prepare(&r->on_disk, &env, w->no_store || w->zeros, w->lift, &err);
-    if (rc == STET_OK && w->on_divergence)
-        rc = stet_launch_env_set(&env, "STET_ON_DIVERGENCE", w->on_divergence, &err);
-    if (w->cpu && (rc != STET_OK ||
-                   stet_launch_cpu(&env, r->on_disk.folder,
-                                   &(struct stet_launch_cpu_options){w->cpu, w->zeros, w->strict},
-                                   &err) != STET_OK)) {
+        rc = prepare(r, w, &env, &err);
+    if (rc != STET_OK && w->cpu) {
         /* This does not fail open: without the backend the command would run on another device than
          * requested. */
-        stet_launch_run_forget(&r->on_disk);
+        if (!no_folder)
+            give_up(r, &env);
         return complain_of_start(&err, no_folder);
     }
     if (rc != STET_OK)
         return run_without_layer(r, &err, no_folder);
     if (r->contract &&
         !stet_contract_follow_launch(r->contract, &env, r->on_disk.folder, w->cpu != NULL, &err)) {
-        stet_launch_run_forget(&r->on_disk);
+        give_up(r, &env);
         stet_cli_complain(&err);
         return STET_EXIT_FINDING;
     }
@@ -257,9 +275,7 @@ static int run(struct run *r, const struct wishes *w)
         err = (struct stet_err)STET_ERR_INIT;
     }
     if (start_metrics(r, w, &tap, &err) != STET_OK || start_live(r, w, &tap, &err) != STET_OK) {
-        stet_launch_env_release(&env);
-        stet_monitor_publish_end(r->metrics);
-        stet_launch_run_forget(&r->on_disk);
+        give_up(r, &env);
         return stet_cli_complain(&err);
     }
     if (r->contract)
@@ -271,10 +287,8 @@ static int run(struct run *r, const struct wishes *w)
     stet_launch_run_write(&r->on_disk, NULL);
     rc = stet_launch_child_start(&r->on_disk.child, r->on_disk.argv, env.vars, &err);
     if (rc != STET_OK) {
-        stet_launch_env_release(&env);
         stet_cli_complain(&err);
-        stet_monitor_publish_end(r->metrics);
-        stet_launch_run_forget(&r->on_disk);
+        give_up(r, &env);
         return rc == STET_NOT_FOUND ? 127 : 126;
     }
     stet_launch_run_write(&r->on_disk, NULL);
@@ -305,6 +319,27 @@ static bool take_command(struct run *r, struct stet_args *args)
     return true;
 }
 
+/* Why the options cannot be used together or as they are; NULL if they can. */
+static const char *check_wishes(struct wishes *w)
+{
+    if (w->format)
+        return "--format does not apply to what the command prints; use --json-events=FILE";
+    if (w->hang_after && !parse_seconds(w->hang_after, &w->hang_s))
+        return "--hang-after is a time such as 60s or 10m";
+    if (w->cpu && !stet_launch_cpu_devices_ok(w->cpu))
+        return "--cpu=N takes a number of devices from 1 to 32768";
+    if (w->zeros && !w->cpu)
+        return "--zeros needs --cpu";
+    if (w->strict && !w->cpu)
+        return "--strict needs --cpu";
+    if (w->on_breach && !w->contract)
+        return "--on-breach needs --contract";
+    if (w->on_divergence && strcmp(w->on_divergence, "warn") != 0 &&
+        strcmp(w->on_divergence, "fail") != 0 && strcmp(w->on_divergence, "off") != 0)
+        return "--on-divergence is warn, fail or off";
+    return NULL;
+}
+
 int cmd_run(int argc, char **argv)
 {
     static const struct stet_usage usage = {
@@ -318,14 +353,16 @@ int cmd_run(int argc, char **argv)
     static struct run r;
     struct stet_err err = STET_ERR_INIT;
     struct wishes w = {0};
+    const char *wrong;
     const struct stet_option options[] = {
         {"cpu", "[=N]", "run on the embedded CPU backend, with N devices (default 1)",
          STET_OPTION_MAYBE, &w.cpu},
         {"zeros", NULL, "with --cpu: compute nothing, every result is zeros of the right shape",
          STET_OPTION_FLAG, &w.zeros},
-        {"strict", NULL, "with --cpu: fail what the backend cannot run; XLA's CPU is not asked",
+        {"strict", NULL,
+         "with --cpu: fail programs that the backend cannot run; do not use XLA's CPU client",
          STET_OPTION_FLAG, &w.strict},
-        {"xla-dump", NULL, "also dump programs through XLA_FLAGS (by itself on CPU clients)",
+        {"xla-dump", NULL, "also dump programs through XLA_FLAGS (automatic for CPU clients)",
          STET_OPTION_FLAG, &w.xla_dump},
         {"torch-fix", NULL, "apply the torch.compile settings that earlier runs showed to help",
          STET_OPTION_FLAG, &w.torch_fix},
@@ -335,7 +372,7 @@ int cmd_run(int argc, char **argv)
         {"on-breach", "warn|fail", "fail: a compile that breaks it gets an error (default warn)",
          STET_OPTION_VALUE, &w.on_breach},
         {"on-divergence", "warn|fail|off",
-         "ranks that compile different programs: print it (default), refuse the compile, or not",
+         "ranks compile different programs: print it (default), refuse the compile, or ignore it",
          STET_OPTION_VALUE, &w.on_divergence},
         {"json-events", "FILE", "write each recompile to FILE as it happens, as a line of JSON",
          STET_OPTION_VALUE, &w.json_events},
@@ -361,24 +398,11 @@ int cmd_run(int argc, char **argv)
 
     if (done >= 0)
         return done;
-    if (w.format)
-        return stet_cli_usage_error(&usage,
-                                    "what the command prints is its own: use --json-events=FILE");
-    if (w.hang_after && !parse_seconds(w.hang_after, &w.hang_s))
-        return stet_cli_usage_error(&usage, "--hang-after is a time such as 60s or 10m");
+    wrong = check_wishes(&w);
+    if (wrong)
+        return stet_cli_usage_error(&usage, wrong);
     if (!take_command(&r, &args))
         return stet_cli_usage_error(&usage, "no command to run");
-    if (w.cpu && !stet_launch_cpu_devices_ok(w.cpu))
-        return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 32768");
-    if (w.zeros && !w.cpu)
-        return stet_cli_usage_error(&usage, "--zeros needs --cpu");
-    if (w.strict && !w.cpu)
-        return stet_cli_usage_error(&usage, "--strict needs --cpu");
-    if (w.on_breach && !w.contract)
-        return stet_cli_usage_error(&usage, "--on-breach needs --contract");
-    if (w.on_divergence && strcmp(w.on_divergence, "warn") != 0 &&
-        strcmp(w.on_divergence, "fail") != 0 && strcmp(w.on_divergence, "off") != 0)
-        return stet_cli_usage_error(&usage, "--on-divergence is warn, fail or off");
     if (w.contract &&
         stet_contract_follow_open(&r.contract, w.contract, w.on_breach, &err) != STET_OK) {
         stet_cli_complain(&err);
@@ -400,7 +424,7 @@ int cmd_test(int argc, char **argv)
     struct wishes w = {.cpu = "", .no_store = true, .brief = true};
     const struct stet_option options[] = {
         {"quiet", NULL, "print nothing", STET_OPTION_FLAG, &w.quiet},
-        {"strict", NULL, "fail what the backend cannot run; XLA's CPU is not asked",
+        {"strict", NULL, "fail programs that the backend cannot run; do not use XLA's CPU client",
          STET_OPTION_FLAG, &w.strict},
         {"format", NULL, NULL, STET_OPTION_VALUE, &w.format},
         {0},
@@ -411,7 +435,7 @@ int cmd_test(int argc, char **argv)
     if (done >= 0)
         return done;
     if (w.format)
-        return stet_cli_usage_error(&usage, "what the command prints is its own");
+        return stet_cli_usage_error(&usage, "--format does not apply to what the command prints");
     if (!take_command(&r, &args))
         return stet_cli_usage_error(&usage, "no command to run");
     return run(&r, &w);

@@ -94,9 +94,9 @@ int cmd_top(int argc, char **argv)
     struct wishes w = {.interval = 1};
     const char *every = NULL;
     const struct stet_option options[] = {
-        {"plain", NULL, "lines instead of a screen, a block every interval", STET_OPTION_FLAG,
-         &w.plain},
-        {"once", NULL, "one block, then end", STET_OPTION_FLAG, &w.once},
+        {"plain", NULL, "print a block of lines every interval instead of a screen",
+         STET_OPTION_FLAG, &w.plain},
+        {"once", NULL, "print one block and exit", STET_OPTION_FLAG, &w.once},
         {"interval", "SECONDS", "how often to look (default 1)", STET_OPTION_VALUE, &every},
         {0},
     };

@@ -139,8 +139,8 @@ void stet_cli_diff_text(struct stet_buf *out, const struct stet_diff *d,
                         PLAIN(view));
     if (d->same_key) /* the operations were not compared one by one */
         return;
-    stet_buf_printf(out, "%s%u operations alike, %u came, %u went%s\n", DIM(view), d->ops_matched,
-                    d->ops_came, d->ops_went, PLAIN(view));
+    stet_buf_printf(out, "%s%u operations unchanged, %u added, %u removed%s\n", DIM(view),
+                    d->ops_matched, d->ops_came, d->ops_went, PLAIN(view));
 }
 
 /* ---- JSON ---- */

@@ -76,10 +76,20 @@ static void title(struct stet_buf *out, const struct stet_divergence *d, bool co
                         ": rank %" PRId64 " compiles %.*s where rank %" PRId64 " compiles %.*s",
                         d->rank, STET_FMT(stet_text_function(d->function)), d->other,
                         STET_FMT(stet_text_function(d->other_function)));
+    else if (d->alone && d->missing_count > 1)
+        stet_buf_printf(out,
+                        ": rank %" PRId64 " compiles %.*s again, and %" PRIu64
+                        " other ranks do not, such as rank %" PRId64,
+                        d->rank, STET_FMT(stet_text_function(d->function)), d->missing_count,
+                        d->other);
+    else if (d->alone)
+        stet_buf_printf(out,
+                        ": rank %" PRId64 " compiles %.*s again, and rank %" PRId64 " does not",
+                        d->rank, STET_FMT(stet_text_function(d->function)), d->other);
     else
-        stet_buf_printf(out, ": rank %" PRId64 " compiles another %.*s than rank %" PRId64, d->rank,
-                        STET_FMT(stet_text_function(d->function)), d->other);
-    stet_buf_str(out, d->certain ? "\n" : ", which may be meant\n");
+        stet_buf_printf(out, ": rank %" PRId64 " compiles a different %.*s than rank %" PRId64,
+                        d->rank, STET_FMT(stet_text_function(d->function)), d->other);
+    stet_buf_str(out, d->certain ? "\n" : ", which may be intended\n");
 }
 
 static void changes(struct stet_buf *out, const struct stet_divergence *d, bool colour, bool all)
@@ -94,7 +104,7 @@ static void changes(struct stet_buf *out, const struct stet_divergence *d, bool 
         stet_buf_str(out, "    the same operations, in another order\n");
         return;
     }
-    if (pair.change_count)
+    if (pair.change_count && !d->alone)
         stet_buf_printf(out, "    %srank %" PRId64 " -> rank %" PRId64 "%s\n",
                         stet_pen(STET_PEN_DIM, colour), d->other, d->rank,
                         stet_pen(STET_PEN_PLAIN, colour));
@@ -112,10 +122,10 @@ static void evidence(struct stet_buf *out, const struct stet_divergence *d, bool
             "other for ever\n",
             dim, plain);
     if (d->reordered)
-        stet_buf_printf(
-            out,
-            "  %slikely%s   Python goes through a set, whose order differs between processes\n",
-            dim, plain);
+        stet_buf_printf(out,
+                        "  %slikely%s   Python iterates over a set, and the order of a set differs "
+                        "between processes\n",
+                        dim, plain);
     if (d->went_on)
         stet_buf_printf(out,
                         "  %sevidence%s rank %" PRId64 " executed further programs of these ranks "
@@ -215,7 +225,7 @@ static void late(struct stet_buf *out, const struct stet_divergence *d, bool col
     stet_buf_printf(out, "%srank-divergence%s: rank %" PRId64 " has waited ",
                     stet_pen(STET_PEN_BOLD, colour), stet_pen(STET_PEN_PLAIN, colour), d->rank);
     stet_text_duration(out, d->after_ns);
-    stet_buf_printf(out, " for rank %" PRId64 ", which has not come to %.*s\n", d->other,
+    stet_buf_printf(out, " for rank %" PRId64 ", which has not reached %.*s\n", d->other,
                     STET_FMT(stet_text_function(d->function)));
     where(out, d, d->other, colour);
     rank_place(out, d->rank, &d->trigger, " waits", colour);
@@ -226,7 +236,7 @@ static void missing(struct stet_buf *out, const struct stet_divergence *d, bool 
     stet_buf_printf(out, "%srank-divergence%s: ", stet_pen(STET_PEN_BOLD, colour),
                     stet_pen(STET_PEN_PLAIN, colour));
     ranks(out, d->missing, d->missing_listed, d->missing_count);
-    stet_buf_printf(out, " of %" PRIu64 " %s not come to %.*s after ", d->ranks,
+    stet_buf_printf(out, " of %" PRIu64 " %s not reached %.*s after ", d->ranks,
                     d->missing_count == 1 ? "has" : "have",
                     STET_FMT(stet_text_function(d->function)));
     stet_text_duration(out, d->after_ns);

@@ -47,7 +47,7 @@ static void fallbacks(struct stet_buf *out, const char *indent, const struct ste
             continue;
         if (!said)
             stet_buf_printf(out,
-                            "%sPyTorch/XLA ran on the CPU what it has no lowering for: ", indent);
+                            "%sPyTorch/XLA ran operations without a lowering on the CPU: ", indent);
         stet_buf_printf(out, "%s%.*s %" PRIu64 "×", said++ ? ", " : "", STET_FMT(c->name),
                         c->samples);
         at(out, &c->at);

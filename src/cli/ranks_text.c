@@ -2,6 +2,7 @@
 #include "cli/ranks_text.h"
 
 #include "base/clock.h"
+#include "base/excerpt.h"
 #include "base/human.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -10,30 +11,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The text of a line of a source file, without its indentation; false if it cannot be read. */
-static bool source_line(const char *path, uint64_t number, char *out, size_t room)
+/* The text of a line of a source file, without its indentation. The file may be named by another
+ * host. */
+static void put_source(struct stet_buf *out, const char *path, uint64_t line)
 {
-    FILE *f = *path == '/' ? fopen(path, "re") : NULL;
-    char *line = NULL;
-    size_t line_room = 0;
-    ssize_t n = -1;
+    struct stet_buf text = STET_BUF_INIT;
+    size_t at = 0;
 
-    for (uint64_t i = 0; f && i < number; i++) {
-        n = getline(&line, &line_room, f);
-        if (n < 0)
-            break;
+    if (*path == '/' && line <= UINT32_MAX &&
+        stet_text_source(&text, stet_view_str(path), (uint32_t)line) && text.len) {
+        while (at < text.len && strchr(" \t", text.ptr[at]))
+            at++;
+        stet_buf_str(out, ": ");
+        stet_buf_add(out, text.ptr + at, text.len - at);
     }
-    if (f)
-        fclose(f);
-    out[0] = '\0';
-    if (n > 0) {
-        char *text = line + strspn(line, " \t");
-
-        text[strcspn(text, "\r\n")] = '\0';
-        snprintf(out, room, "%s", text);
-    }
-    free(line);
-    return out[0] != '\0';
+    stet_buf_release(&text);
 }
 
 static void put_place(struct stet_buf *out, const char *file, uint64_t line, const char *function)
@@ -45,14 +37,12 @@ static void put_place(struct stet_buf *out, const char *file, uint64_t line, con
 
 static void put_line(struct stet_buf *out, const struct stet_rank_state *s)
 {
-    char text[120];
-
     if (!s->line)
         return;
     stet_buf_str(out, s->now ? "    " : "    its last compile was at ");
     put_place(out, s->file, s->line, s->function);
-    if (s->now && source_line(s->file, s->line, text, sizeof text))
-        stet_buf_printf(out, ": %s", text);
+    if (s->now)
+        put_source(out, s->file, s->line);
     if (s->inner_line) {
         stet_buf_str(out, "\n    inside ");
         put_place(out, s->inner_file, s->inner_line, s->inner_function);

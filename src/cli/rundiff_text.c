@@ -18,67 +18,85 @@ static void put_side(struct stet_buf *out, const struct stet_rundiff_side *side)
         stet_buf_printf(out, " rank %lld", (long long)side->rank);
 }
 
-static void text(struct stet_buf *out, const struct stet_rundiff *m, bool colour, bool every)
+struct pens {
+    const char *bold, *dim, *plain;
+};
+
+static void put_head(struct stet_buf *out, const struct stet_rundiff *m, const struct pens *pens)
 {
-    const char *bold = stet_pen(STET_PEN_BOLD, colour), *dim = stet_pen(STET_PEN_DIM, colour);
-    const char *plain = stet_pen(STET_PEN_PLAIN, colour);
-    unsigned moved = stet_rundiff_moved(m);
+    unsigned changed = stet_rundiff_moved(m);
 
     put_side(out, &m->a);
     stet_buf_str(out, " -> ");
     put_side(out, &m->b);
     stet_buf_str(out, ": ");
-    if (!moved)
-        stet_buf_str(out, m->gone_count ? "programs went away" : "nothing moved");
+    if (!changed)
+        stet_buf_str(out, m->gone_count ? "programs are gone" : "nothing changed");
     for (int i = 0, n = 0; i < STET_THINGS; i++)
         if (m->moved[i])
-            stet_buf_printf(out, "%s%s%s%s", n++ ? ", " : "", bold,
-                            stet_cause_thing_name((enum stet_cause_thing)i), plain);
-    stet_buf_printf(out, "%s\n", moved ? " moved" : "");
-    if (moved > 1)
+            stet_buf_printf(out, "%s%s%s%s", n++ ? ", " : "", pens->bold,
+                            stet_cause_thing_name((enum stet_cause_thing)i), pens->plain);
+    stet_buf_printf(out, "%s\n", changed ? " changed" : "");
+    if (changed > 1)
         stet_buf_printf(out,
-                        "%u things moved together: change one at a time to see which one "
-                        "costs what\n",
-                        moved);
-    for (int t = 0; t < STET_THINGS; t++) {
-        size_t shown = 0, hidden = 0;
+                        "%u things changed together: change one at a time to see what each costs\n",
+                        changed);
+}
 
-        if (m->moved[t])
-            stet_buf_printf(out, "\n%s%s%s\n", bold,
-                            stet_cause_thing_name((enum stet_cause_thing)t), plain);
-        for (size_t i = 0; i < m->count; i++) {
-            const struct stet_rundiff_entry *e = &m->items[i];
+static void put_entry(struct stet_buf *out, const struct stet_rundiff_entry *e,
+                      const struct pens *pens)
+{
+    stet_buf_printf(out, "  %.*s  %.*s -> %.*s", STET_FMT(e->what),
+                    STET_FMT(e->from.ptr ? e->from : STET_VIEW("none")),
+                    STET_FMT(e->to.ptr ? e->to : STET_VIEW("none")));
+    if (e->line)
+        stet_buf_printf(out, "  %s%.*s:%u in %.*s%s", pens->dim, STET_FMT(stet_text_path(e->file)),
+                        e->line, STET_FMT(e->function), pens->plain);
+    stet_buf_char(out, '\n');
+}
 
-            if ((int)e->thing != t)
-                continue;
-            if (shown >= 12 && !every) {
-                hidden++;
-                continue;
-            }
-            shown++;
-            stet_buf_printf(out, "  %.*s  %.*s -> %.*s", STET_FMT(e->what),
-                            STET_FMT(e->from.ptr ? e->from : STET_VIEW("none")),
-                            STET_FMT(e->to.ptr ? e->to : STET_VIEW("none")));
-            if (e->line)
-                stet_buf_printf(out, "  %s%.*s:%u in %.*s%s", dim,
-                                STET_FMT(stet_text_path(e->file)), e->line, STET_FMT(e->function),
-                                plain);
-            stet_buf_char(out, '\n');
-        }
-        if (hidden)
-            stet_buf_printf(out, "  %s%zu more (--all)%s\n", dim, hidden, plain);
-    }
-    for (size_t i = 0; i < m->memory_count; i++) {
-        const struct stet_rundiff_memory *one = &m->memory[i];
+static void put_thing(struct stet_buf *out, const struct stet_rundiff *m, enum stet_cause_thing t,
+                      const struct pens *pens, bool every)
+{
+    size_t shown = 0, hidden = 0;
 
-        if (!one->was || !one->is || one->was == one->is)
+    if (m->moved[t])
+        stet_buf_printf(out, "\n%s%s%s\n", pens->bold, stet_cause_thing_name(t), pens->plain);
+    for (size_t i = 0; i < m->count; i++) {
+        if (m->items[i].thing != t)
             continue;
-        stet_buf_printf(out, "\nmemory of %.*s: ", STET_FMT(one->function));
-        stet_text_bytes(out, one->was);
-        stet_buf_str(out, " -> ");
-        stet_text_bytes(out, one->is);
-        stet_buf_str(out, " of temporaries\n");
+        if (shown >= 12 && !every) {
+            hidden++;
+            continue;
+        }
+        shown++;
+        put_entry(out, &m->items[i], pens);
     }
+    if (hidden)
+        stet_buf_printf(out, "  %s%zu more (--all)%s\n", pens->dim, hidden, pens->plain);
+}
+
+static void put_memory(struct stet_buf *out, const struct stet_rundiff_memory *one)
+{
+    if (!one->was || !one->is || one->was == one->is)
+        return;
+    stet_buf_printf(out, "\nmemory of %.*s: ", STET_FMT(one->function));
+    stet_text_bytes(out, one->was);
+    stet_buf_str(out, " -> ");
+    stet_text_bytes(out, one->is);
+    stet_buf_str(out, " of temporaries\n");
+}
+
+static void text(struct stet_buf *out, const struct stet_rundiff *m, bool colour, bool every)
+{
+    const struct pens pens = {stet_pen(STET_PEN_BOLD, colour), stet_pen(STET_PEN_DIM, colour),
+                              stet_pen(STET_PEN_PLAIN, colour)};
+
+    put_head(out, m, &pens);
+    for (int t = 0; t < STET_THINGS; t++)
+        put_thing(out, m, (enum stet_cause_thing)t, &pens, every);
+    for (size_t i = 0; i < m->memory_count; i++)
+        put_memory(out, &m->memory[i]);
     for (size_t i = 0; i < m->gone_count; i++)
         stet_buf_printf(out, "\n%u %s of %.*s %s no longer compiled\n", m->gone[i].programs,
                         m->gone[i].programs == 1 ? "program" : "programs",

@@ -139,8 +139,9 @@ enum stet_rc stet_contract_buckets(const char *file, const struct stet_bucket_cl
     enum stet_rc rc;
 
     if (!b->function && !name_place(&e))
-        return stet_fail(err, STET_USAGE,
-                         "give --function=NAME and --argument=NAME:DIM: whose lengths they are");
+        return stet_fail(
+            err, STET_USAGE,
+            "give --function=NAME and --argument=NAME:DIM, the argument that has these lengths");
     rc = stet_gate_contract_read(&e.c, file, err);
     if (rc != STET_OK)
         return rc;

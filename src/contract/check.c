@@ -156,8 +156,8 @@ static bool is_late(const struct stet_contract *c, const struct stet_family *f,
     b->line = t->settled_line;
     b->argument = (struct stet_view){0};
     snprintf(b->what, sizeof b->what,
-             "compiled in step %" PRIu64 "; settled by step %" PRIu64 " is what the contract has",
-             s->step, t->settled);
+             "compiled in step %" PRIu64 "; the contract has: settled by step %" PRIu64, s->step,
+             t->settled);
     return true;
 }
 

@@ -237,7 +237,7 @@ static const char *forbids(struct rules *r, const struct stet_op *a, const struc
     return any ? check(b, moved) : NULL;
 }
 
-/* Plumbing has no counterpart: a reshape between two operations is judged at its user. */
+/* Plumbing is not matched with anything: a reshape between two operations is judged at its user. */
 static const char *forbids_held(struct stet_comparison *c, struct rules *r, const struct stet_op *a,
                                 const struct stet_op *b, const struct stet_op **which)
 {

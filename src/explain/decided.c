@@ -43,6 +43,12 @@ static bool is_changed_array(const struct stet_finding *f, const struct stet_mov
     return m->one_sided || (m->size_from == f->facts.size_from && m->size_to == f->facts.size_to);
 }
 
+/* Did two of them have the same two values? */
+static bool is_alike(const struct stet_moved *a, const struct stet_moved *b)
+{
+    return stet_view_eq(a->from, b->from) && stet_view_eq(a->to, b->to);
+}
+
 /* ---- asking ---- */
 
 static bool take(struct asking *a, struct stet_python_made made, enum stet_sure at_most)
@@ -139,10 +145,14 @@ static struct stet_python_made follow_moved(struct asking *a, const struct stet_
     struct stet_python_made made = {.line = 0};
     struct stet_view list = list_of(m->path);
 
-    if (m->maker.len) /* a number that a function closes over is set where the function is made */
-        return follow_path(
+    if (m->maker.len) { /* a number that a function closes over is set where the function is made */
+        made = follow_path(
             a, m,
             (struct stet_python_followed){.path = m->maker, .aspect = PY_OF_VALUE, .made = true});
+        if (!made.line) /* in an object of a library: where the function is defined */
+            made = (struct stet_python_made){.file = m->made_file, .line = m->made_line};
+        return made;
+    }
     if (m->one_sided && list.len && stet_cause_is(a->f->cause, STET_CAUSE_OF_PRESENCE))
         made = follow_path(a, m, (struct stet_python_followed){.path = list, .aspect = PY_OF_SIZE});
     with_numbers(&what, m);
@@ -166,6 +176,8 @@ static bool by_array(struct asking *a)
                 !is_changed_array(a->f, m) || m->scope == STET_SCOPE_CALLED)
                 continue;
             made = follow_moved(a, m, aspect);
+            if (!made.line && aspect == PY_OF_TYPE && m->numeric) /* the line that set it last */
+                made = follow_moved(a, m, PY_OF_VALUE);
             if (made.line && (!best.line || made.sure))
                 best = made;
         }
@@ -181,7 +193,8 @@ static bool by_number_of_size(struct asking *a)
     uint32_t at = 0;
     size_t frame;
 
-    if (!facts->argument_shape || facts->size_from == facts->size_to)
+    if (!facts->argument_shape || facts->size_from == facts->size_to ||
+        aspect_of(a->f->cause) != PY_OF_SIZE)
         return false;
     while (!best.line && stet_observed_number(&a->seen, (double)facts->size_from,
                                               (double)facts->size_to, &at, &frame, &path))
@@ -213,16 +226,26 @@ static bool by_changed(struct asking *a)
     return false;
 }
 
-/* The arguments of the waiting call, where a library took them apart before it jitted them. */
+/* The arguments of the waiting call, where a library took them apart before it jitted them: the one
+ * that differs, if the library kept their order, otherwise any. */
 static bool by_call(struct asking *a)
 {
-    for (uint32_t i = 0; i < a->f->moved_count; i++)
-        if (a->f->moved[i].wrapped && is_changed_array(a->f, &a->f->moved[i]))
-            return take(a,
-                        follow(a, (struct stet_python_followed){.held = PY_HELD_CALL,
-                                                                .aspect = aspect_of(a->f->cause)}),
-                        STET_SURE_LIKELY);
-    return false;
+    struct stet_python_followed any = {.held = PY_HELD_CALL, .aspect = aspect_of(a->f->cause)};
+    bool wrapped = false;
+
+    for (uint32_t i = 0; i < a->f->moved_count; i++) {
+        const struct stet_moved *m = &a->f->moved[i];
+        struct stet_python_followed one = {
+            .held = PY_HELD_PASSED, .path = m->path, .aspect = any.aspect};
+
+        if (!m->wrapped || !is_changed_array(a->f, m))
+            continue;
+        wrapped = true;
+        with_numbers(&one, m);
+        if (stet_view_starts(m->path, "args[") && take(a, follow(a, one), STET_SURE_LIKELY))
+            return true;
+    }
+    return wrapped && take(a, follow(a, any), STET_SURE_LIKELY);
 }
 
 /* ---- numbers ---- */
@@ -233,7 +256,29 @@ static bool became_constant(const struct stet_finding *f, const struct stet_move
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_moved *held = stet_finding_constant_holder(f, i);
 
-        if (held && stet_view_eq(held->from, m->from) && stet_view_eq(held->to, m->to))
+        if (held && is_alike(held, m))
+            return true;
+    }
+    return false;
+}
+
+/* Does jit trace it: a number that is an argument, or an item of one, and no static argument? Each
+ * of its values runs the same program. */
+static bool is_traced(const struct stet_moved *m)
+{
+    return m->scope == STET_SCOPE_ARGUMENT && !m->static_argument && !m->wrapped && !m->typed &&
+           (m->numeric || m->flag) && !memchr(m->path.ptr, '.', m->path.len);
+}
+
+/* Is something in it listed too? That is what differs. */
+static bool is_holder(const struct stet_finding *f, const struct stet_moved *m)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *n = &f->moved[i];
+
+        if (n->scope == m->scope && n->frame == m->frame && n->path.len > m->path.len &&
+            !memcmp(n->path.ptr, m->path.ptr, m->path.len) &&
+            (n->path.ptr[m->path.len] == '.' || n->path.ptr[m->path.len] == '['))
             return true;
     }
     return false;
@@ -243,9 +288,25 @@ static bool became_constant(const struct stet_finding *f, const struct stet_move
  * branch. */
 static bool concerns(const struct stet_finding *f, const struct stet_moved *m)
 {
-    if (m->array && !m->static_argument)
+    if ((m->array && !m->static_argument) || is_traced(m) || is_holder(f, m))
         return false;
     return !(stet_cause_question(f->cause) == STET_QUESTION_BRANCH && became_constant(f, m));
+}
+
+/* A static argument, also behind a library's wrapper: the user's line passed it as it is. */
+static bool by_static(struct asking *a)
+{
+    const struct stet_finding *f = a->f;
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        for (uint32_t k = 0; m->static_argument && m->wrapped && k < f->moved_count; k++)
+            if (f->moved[k].scope == STET_SCOPE_PASSED && is_alike(&f->moved[k], m) &&
+                take(a, follow_moved(a, &f->moved[k], PY_OF_VALUE), STET_SURE_CERTAIN))
+                return true;
+    }
+    return false;
 }
 
 /* A value that the user's line passed to a library's wrapper. */
@@ -293,14 +354,16 @@ static bool by_value(struct asking *a, enum stet_journal_value_scope scope, bool
                 several || scope == STET_SCOPE_LOCAL ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
 }
 
-/* The variable that held the two values of a constant. */
+/* The variables that held the two values of a constant. */
 static bool by_constant(struct asking *a)
 {
     for (uint32_t i = 0; i < a->f->change_count; i++) {
         const struct stet_moved *m = stet_finding_constant_holder(a->f, i);
 
-        if (m && take(a, follow_moved(a, m, PY_OF_VALUE), STET_SURE_CERTAIN))
-            return true;
+        for (uint32_t k = 0; m && k < a->f->moved_count; k++)
+            if (is_alike(&a->f->moved[k], m) &&
+                take(a, follow_moved(a, &a->f->moved[k], PY_OF_VALUE), STET_SURE_CERTAIN))
+                return true;
     }
     return false;
 }
@@ -335,8 +398,7 @@ static bool by_wrapped(struct asking *a)
         for (uint32_t k = 0; k < f->moved_count; k++) {
             const struct stet_moved *v = &f->moved[k];
 
-            if (v->scope != STET_SCOPE_LOCAL || !stet_view_eq(v->from, m->from) ||
-                !stet_view_eq(v->to, m->to))
+            if (v->scope != STET_SCOPE_LOCAL || !is_alike(v, m))
                 continue;
             if (take(a, follow_moved(a, v, PY_OF_VALUE), STET_SURE_CERTAIN))
                 return true;
@@ -357,8 +419,7 @@ static bool by_binding(struct asking *a, const struct stet_moved *argument)
         struct stet_python_made made = {.line = 0};
         size_t frame;
 
-        if (m->scope != STET_SCOPE_LOCAL || !stet_view_eq(m->from, argument->from) ||
-            !stet_view_eq(m->to, argument->to) ||
+        if (m->scope != STET_SCOPE_LOCAL || !is_alike(m, argument) ||
             !stet_observed_frame(&a->seen, m->scope, m->frame, &frame))
             continue;
         w = &a->seen.stack.frames[frame];
@@ -428,6 +489,18 @@ static bool by_new_object(struct asking *a)
                         STET_SURE_LIKELY);
     }
     return false;
+}
+
+/* The array for which the same program was requested again; NULL for none. */
+static const struct stet_moved *array_from_elsewhere(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; f->cause == STET_CAUSE_IDENTICAL_REHASH && i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        if (m->scope == STET_SCOPE_ARGUMENT && m->array && !m->one_sided && !m->static_argument)
+            return m;
+    }
+    return NULL;
 }
 
 /* How the function was jitted differs: what chose another one of several. */
@@ -500,19 +573,23 @@ static bool is_anew(const struct asking *a)
 
 bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
 {
+    const struct stet_moved *elsewhere = array_from_elsewhere(f);
     struct asking a;
     bool found = false;
 
     begin(&a, h, f);
-    if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
+    if (elsewhere)
+        found = take(&a, follow_moved(&a, elsewhere, elsewhere->typed ? PY_OF_TYPE : PY_OF_PLACE),
+                     STET_SURE_LIKELY);
+    else if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
         found = by_array(&a) || by_call(&a) || by_number_of_size(&a) || by_changed(&a) ||
                 by_held_array(&a);
     else if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT))
         found = by_callee(&a);
     else
-        found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
-                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_basis(&a) || by_passed(&a) ||
-                by_new_object(&a) || by_value(&a, STET_SCOPE_CLOSURE, false) ||
+        found = by_static(&a) || by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) ||
+                by_wrapped(&a) || by_value(&a, STET_SCOPE_ARGUMENT, true) || by_basis(&a) ||
+                by_passed(&a) || by_new_object(&a) || by_value(&a, STET_SCOPE_CLOSURE, false) ||
                 by_value(&a, STET_SCOPE_GLOBAL, false) ||
                 (!is_anew(&a) && (by_mode(&a) || by_variable(&a)));
     stet_observed_release(&a.seen);

@@ -47,8 +47,22 @@ static bool reaches(struct stet_history *h, const struct stet_sighting *made,
     return !s->lines.count || !made->lines.count;
 }
 
-/* A small program that gathers by index, outside any jitted function, whose result has the new size
- * and reaches the call. It was compiled since the program of the old size. */
+/* Are there so many indices that a program gathers by? */
+static bool has_picked(const struct stet_traits *t, int64_t size)
+{
+    return t->picked[0] == size || t->picked[1] == size;
+}
+
+/* Can it have decided a size? What TorchTPU runs outside torch.compile gathers by index often, as
+ * an embedding does, and as many as it is given. It waits for a count where it selects. */
+static bool may_select(const struct stet_history *h, const struct stet_sighting *o)
+{
+    return o->traits->framework != STET_FRAMEWORK_TORCH_TPU ||
+           (o->traits->one_place && stet_explain_read_at(h, o->process, &o->traits->place, 1));
+}
+
+/* A small program that gathers by as many indices as the new size, outside any jitted function, and
+ * whose result reaches the call. It was compiled since the program of the old size. */
 static const struct stet_sighting *gathered(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -59,7 +73,8 @@ static const struct stet_sighting *gathered(struct stet_history *h, const struct
         if (o->past || o->process != s->process || o->group == s->group)
             continue;
         if ((o->traits->marks & STET_TRAIT_GATHER) && stet_history_is_eager(o) &&
-            has_size(o->traits, f->facts.size_to) && reaches(h, o, s))
+            has_size(o->traits, f->facts.size_to) && has_picked(o->traits, f->facts.size_to) &&
+            reaches(h, o, s) && may_select(h, o))
             return o;
     }
     return NULL;
@@ -321,6 +336,28 @@ static bool grows(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
+/* Positions that a mask selects. Where another size changed too, that is a cause beside it. */
+static void selection(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_reported_change *c = &f->changes[f->facts.selects - 1];
+    bool more = false;
+
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_reported_change *o = &f->changes[i];
+
+        more |= o->kind == STET_CHANGE_ARGUMENT && o->facet == STET_FACET_SHAPES &&
+                o->data.has_sizes && c->data.has_sizes &&
+                (o->data.sizes[0] != c->data.sizes[0] || o->data.sizes[1] != c->data.sizes[1]);
+    }
+    stet_finding_hear(h, f,
+                      (struct stet_finding_answer){
+                          STET_CAUSE_MASK_GATHER, .rests = STET_RESTS_PROGRAMS, .keep = more,
+                          .sure = more ? STET_SURE_LIKELY : STET_SURE_CERTAIN},
+                      "%.*s holds the positions that a mask selects, %lld of them",
+                      STET_FMT(words_of(h, c)),
+                      (long long)(c->data.has_sizes ? c->data.sizes[1] : f->facts.size_to));
+}
+
 static void argument(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_reported_change *c = size_change(f);
@@ -337,9 +374,7 @@ static void argument(struct stet_history *h, struct stet_finding *f)
                           (long long)f->facts.size_to, stet_history_line(maker)->line);
         f->origin = *stet_history_line(maker);
     } else if (f->facts.selects) {
-        stet_finding_hear(h, f, STET_ANSWER(MASK_GATHER, PROGRAMS, CERTAIN),
-                          "%.*s holds the positions that a mask selects, %lld of them",
-                          STET_FMT(words_of(h, size_change(f))), (long long)f->facts.size_to);
+        selection(h, f);
     } else if (varlen(h, f)) {
         return;
     } else if (read_back(h, f, false, &rests, &selected)) {

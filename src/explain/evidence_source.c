@@ -128,10 +128,14 @@ static bool looped(struct stet_history *h, struct stet_finding *f)
     return at_line(f, at, STET_SURE_CERTAIN);
 }
 
-/* A part that begins elsewhere: the line that takes it. */
-static bool sliced(struct stet_finding *f)
+/* A part that begins elsewhere: the line that takes it. TorchTPU takes a part where it is used
+ * first, outside torch.compile. */
+static bool sliced(struct stet_history *h, struct stet_finding *f)
 {
-    return f->cause == STET_CAUSE_SLICE_START && at_line(f, f->origin, STET_SURE_CERTAIN);
+    bool used = stet_history_needs_steps(stet_sighting_of(h, f));
+
+    return f->cause == STET_CAUSE_SLICE_START &&
+           at_line(f, f->origin, used ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
 }
 
 /* The line that takes the gradients away, where the source shows one. */
@@ -173,18 +177,31 @@ static bool jitted(struct stet_history *h, struct stet_finding *f)
                                                                          : STET_SURE_LIKELY);
 }
 
-/* Another function of one definition was called, and its program differs: the line that made it. */
-static bool made_anew(struct stet_history *h, struct stet_finding *f)
+/* Another function of one definition was called, and its program differs: the line that jitted or
+ * made it. */
+static bool made_anew(struct stet_history *h, struct stet_finding *f, enum stet_jit_line which)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_sighting *was = &h->sightings[f->against];
+    struct stet_view made_in;
     struct stet_place at;
     bool sure;
 
     return !s->eager && was->process == s->process &&
-           stet_explain_made_anew(was->values, s->values) &&
-           stet_explain_jitted(h, f, STET_JIT_MAKER, &at, &sure) &&
-           at_line(f, at, STET_SURE_LIKELY);
+           (stet_explain_made_anew(was->values, s->values) ||
+            stet_python_makes_jit(&h->sources, s->trigger.file, s->trigger.line, &made_in)) &&
+           stet_explain_jitted(h, f, which, &at, &sure) && at_line(f, at, STET_SURE_LIKELY);
+}
+
+/* The line that decided the value. Of what a function closes over that may be data: the line that
+ * jits it anew. */
+static bool decided(struct stet_history *h, struct stet_finding *f)
+{
+    if (!stet_explain_decided(h, f))
+        return false;
+    if (f->cause == STET_CAUSE_BAKED_CONSTANT && f->source_sure < STET_SURE_CERTAIN)
+        made_anew(h, f, STET_JIT_NOW);
+    return true;
 }
 
 /* Did jit take an argument that differs as static because the user said so? */
@@ -222,7 +239,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         return;
     if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line)
         return; /* the line that makes the function */
-    if (declared(h, f) || looped(h, f) || sliced(f) || cleared(h, f) || optimizer_made(h, f) ||
-        stet_explain_decided(h, f) || made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f))
+    if (declared(h, f) || looped(h, f) || sliced(h, f) || cleared(h, f) || optimizer_made(h, f) ||
+        decided(h, f) || made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f, STET_JIT_MAKER))
         return;
 }

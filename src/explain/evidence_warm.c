@@ -65,20 +65,20 @@ static bool is_other_function(const struct stet_history *h, const struct stet_fi
     return comes_back(h, f->sighting) && comes_back(h, f->against);
 }
 
-/* Two operations of one line, as TorchTPU compiles them outside torch.compile: both were compiled
- * in one turn, and both run in each. */
+/* Two operations of one line, as TorchTPU compiles them outside torch.compile: one turn needs both.
+ * How often each runs shows nothing, because other lines run the same programs. */
 static bool is_beside(const struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_sighting *was = f->against == STET_NONE ? NULL : &h->sightings[f->against];
-    struct stet_turns turns;
 
-    if (!was || was->past || was->process != s->process || !s->step_known || !was->step_known ||
-        s->step != was->step || s->traits->framework != STET_FRAMEWORK_TORCH_TPU)
-        return false;
-    turns = stet_turns_of(h, f);
-    return turns.known && turns.mine > 1 && (turns.regular || turns.periodic) &&
-           s->executions == was->executions;
+    return was && !was->past && was->process == s->process && s->step_known && was->step_known &&
+           s->step == was->step && stet_history_needs_steps(s);
+}
+
+bool stet_history_needs_steps(const struct stet_sighting *s)
+{
+    return s->traits->framework == STET_FRAMEWORK_TORCH_TPU && stet_history_is_eager(s);
 }
 
 /* A line that runs once, before the loop: a warm-up that is written out. */

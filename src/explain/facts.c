@@ -352,7 +352,8 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
                 f->facts.vector = true;
                 f->facts.vector_at = i;
             }
-            f->facts.selects |= arg && stet_facts_is_selection(b, arg);
+            if (arg && !f->facts.selects && stet_facts_is_selection(b, arg))
+                f->facts.selects = i + 1;
             if (arg && !f->facts.returned && returns_more(a, b, arg->value->type))
                 f->facts.returned = i + 1;
         }

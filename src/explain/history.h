@@ -100,7 +100,9 @@ struct stet_facts {
     bool only_more;   /* the earlier program is contained, with operations added */
     bool vector;      /* a one-dimensional integer argument has another length */
     bool accumulates; /* each argument that came is added to a result */
-    bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
+    /* The number, + 1, of the change of an argument that holds positions, as nonzero returns them.
+     */
+    uint32_t selects;
     bool only_arguments; /* no operation came or went */
     /* A change + 1: the earlier program returns an array of exactly the type that this argument
      * has now, and this program another in its place. 0 for none. */
@@ -181,7 +183,7 @@ struct stet_history {
     enum stet_rc (*open)(void *context, uint32_t sighting, struct stet_history_side *out,
                          struct stet_err *err);
     void *context;
-    bool whole;                         /* the run is over: nothing will be added */
+    bool whole;                         /* the run has ended: nothing will be added */
     struct stet_python_sources sources; /* the user's files, read when a rule needs them */
     struct stet_history_index *index;
     struct stet_history_judge *judge;
@@ -213,6 +215,9 @@ bool stet_history_outside(const struct stet_history *h, const struct stet_findin
 /* While a run goes on: may it belong to a warm-up, whose end is not known yet? The function is
  * called in another line too, and new programs were all that ran so far. */
 bool stet_history_may_be_ahead(struct stet_history *h, const struct stet_finding *f);
+/* Is it an operation that TorchTPU compiled outside torch.compile? Whether it is a version of
+ * another one is known when the steps of the run are. */
+bool stet_history_needs_steps(const struct stet_sighting *s);
 
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what
  * changed. A literal. */

@@ -203,7 +203,7 @@ bool stet_history_is_ahead(struct stet_history *h, const struct stet_finding *f)
 /* Is it of another object of its function than the program that it is compared with, and differs
  * from that? The rest of the run shows whether both are in use. */
 bool stet_history_is_other_object(const struct stet_history *h, const struct stet_finding *f);
-/* May the rest of the run give a judged finding another name? Never when the run is over. */
+/* May the rest of the run give a judged finding another name? Never when the run has ended. */
 bool stet_finding_is_open(const struct stet_history *h, const struct stet_finding *f);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);

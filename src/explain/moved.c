@@ -204,9 +204,14 @@ static void compare_makers(const struct stet_moved_pair *c, const struct stet_jo
 {
     struct stet_view maker = stet_moved_maker(c, to);
     struct stet_journal_value like = {.kind = to->kind, .scope = to->scope, .path = maker};
+    const struct stet_journal_value *made = maker.len ? stet_held_table_find(c->b, &like) : NULL;
 
     m->anew = from->address != to->address && stet_held_table_same(from, to);
     m->maker = name_of(c, to->scope, maker);
+    if (made && made->kind == STET_VALUE_FUNCTION && !stet_path_is_installed(made->file)) {
+        m->made_file = stet_arena_copy(c->arena, made->file);
+        m->made_line = made->line;
+    }
     if (!m->anew || !maker.len)
         return;
     m->path = m->maker;

@@ -31,6 +31,8 @@ struct stet_moved {
     /* The path of what was made anew and holds it in a function: "state.tx" for a learning rate
      * that the optimizer's functions close over. Empty if it is held in no such thing. */
     struct stet_view maker;
+    struct stet_view made_file; /* of the user's function that is the maker: its definition */
+    uint32_t made_line;
 };
 
 /* Compares the values of two compiles. The mesh that is set comes first, then arguments of the

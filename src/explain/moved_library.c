@@ -83,21 +83,29 @@ static uint32_t arrays_like(const struct stet_held_table *t, uint32_t count,
     return n;
 }
 
+/* Adds an array that only one of the two calls has; `came`: the second. NULL: out of memory. */
+static struct stet_moved *add_wrapped(struct stet_moved_pair *c, const struct stet_journal_value *v,
+                                      bool came)
+{
+    struct stet_moved *m = stet_moved_add(c, came ? NULL : v, came ? v : NULL);
+
+    if (m) {
+        m->wrapped = true;
+        m->static_argument = false;
+    }
+    return m;
+}
+
 /* Adds the arrays that `more` has more often than `less`. `came`: they are in the second call. */
 static void arrays_beyond(struct stet_moved_pair *c, const struct stet_held_table *more,
                           const struct stet_held_table *less, bool came)
 {
     for (uint32_t i = 0; i < more->count; i++) {
         const struct stet_journal_value *v = &more->items[i];
-        struct stet_moved *m;
 
-        if (!is_array(v) || arrays_like(more, i + 1, v) <= arrays_like(less, less->count, v))
-            continue;
-        m = stet_moved_add(c, came ? NULL : v, came ? v : NULL);
-        if (!m)
+        if (is_array(v) && arrays_like(more, i + 1, v) > arrays_like(less, less->count, v) &&
+            !add_wrapped(c, v, came))
             return;
-        m->wrapped = true;
-        m->static_argument = false;
     }
 }
 
@@ -135,11 +143,9 @@ static void keyed_beyond(struct stet_moved_pair *c, const struct stet_held_table
             (v->scope == STET_SCOPE_PASSED ? !is_read_beside(less, v)
                                            : stet_held_table_unread(less, v)))
             continue;
-        m = stet_moved_add(c, came ? NULL : v, came ? v : NULL);
+        m = add_wrapped(c, v, came);
         if (!m)
             return;
-        m->wrapped = true;
-        m->static_argument = false;
         if (v->scope == STET_SCOPE_PASSED)
             name_passed(c, v, m);
         m->scope = STET_SCOPE_ARGUMENT;

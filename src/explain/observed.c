@@ -2,6 +2,7 @@
 #include "explain/observed.h"
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "explain/held_list.h"
 
@@ -115,10 +116,20 @@ static uint32_t holder_in(struct stet_view path)
     return stet_view_starts(path, "suspended[") ? UINT32_MAX - number : number;
 }
 
+/* The hash of the name of the variable that holds it: "frames[2].loader"; 0 for a loop. */
+static uint64_t variable_in(struct stet_view path)
+{
+    const char *dot = memchr(path.ptr, '.', path.len);
+
+    return dot ? stet_map_text((struct stet_view){dot + 1, (size_t)(path.ptr + path.len - dot - 1)})
+               : 0;
+}
+
 /* The head of a suspended generator; its path is not kept. */
 struct suspended {
     struct stet_journal_value head;
     uint32_t holder;
+    uint64_t variable;
 };
 
 /* The generators of a compile, by their number. */
@@ -131,7 +142,7 @@ static size_t generators_of(const struct stet_sighting *s, struct suspended out[
     stet_journal_values_open(&r, s->values);
     while (n < GENERATORS && stet_journal_values_next(&r, &v))
         if (v.scope == STET_SCOPE_SUSPENDED && v.kind == STET_VALUE_FUNCTION && is_head(v.path))
-            out[n++] = (struct suspended){v, holder_in(v.path)};
+            out[n++] = (struct suspended){v, holder_in(v.path), variable_in(v.path)};
     return n;
 }
 
@@ -151,7 +162,8 @@ static void add_generators(struct stet_observed *o)
 
     for (size_t i = 0; i < n && o->stack.count < STET_PYTHON_WATCHED; i++) {
         const struct stet_journal_value *now = &is[i].head, *then;
-        struct stet_python_watched w = {.file = now->file, .line = now->line};
+        struct stet_python_watched w = {
+            .file = now->file, .line = now->line, .variable = is[i].variable};
         size_t at = o->stack.count;
 
         w.holder = holder_of(o, &is[i]);

@@ -19,7 +19,7 @@ struct stet_read {
 bool stet_explain_reads_known(const struct stet_history *h, const struct stet_finding *f);
 /* Returns how many copies of the process came before a compile. */
 size_t stet_explain_copies_until(const struct stet_order *o, uint64_t time_ns);
-/* Was something read back at this line, by the line itself or by what it calls, so many times? */
+/* Was something read back at this line, by the line itself or by what it calls, this many times? */
 bool stet_explain_read_at(const struct stet_history *h, uint32_t process,
                           const struct stet_place *line, uint64_t times);
 /* Does a condition that decides whether the waiting line runs depend on a value read back? A loop's

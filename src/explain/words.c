@@ -1,27 +1,26 @@
-/* Short forms; the printer of program/ has the exact ones. */
+/* Short forms of types, attributes and operations for messages; src/program prints the exact ones.
+ */
 #include "explain/words.h"
 
 #include "base/hash.h"
 #include "fingerprint/scalar.h"
 #include "program/hlo.h"
+#include "program/print.h"
 #include "program/print_hlo.h"
 
 enum { LONGEST = 240, MOST_ITEMS = 8, DEEPEST = 8 };
 
 void stet_words_dtype(struct stet_buf *out, const struct stet_type *t)
 {
-    static const char *const signs[] = {"i", "si", "ui"};
-
     if (!t) {
         stet_buf_str(out, "none");
         return;
     }
     switch (t->kind) {
     case STET_TYPE_INTEGER:
-        stet_buf_printf(out, "%s%u", signs[t->sign], t->width);
-        break;
     case STET_TYPE_FLOAT:
-        stet_buf_str(out, stet_float_name(t->flavour));
+    case STET_TYPE_INDEX:
+        stet_print_scalar(out, t);
         break;
     case STET_TYPE_COMPLEX:
         stet_buf_str(out, "complex<");
@@ -34,9 +33,6 @@ void stet_words_dtype(struct stet_buf *out, const struct stet_type *t)
     case STET_TYPE_UNRANKED_MEMREF:
     case STET_TYPE_VECTOR:
         stet_words_dtype(out, t->element);
-        break;
-    case STET_TYPE_INDEX:
-        stet_buf_str(out, "index");
         break;
     case STET_TYPE_TOKEN:
         stet_buf_str(out, "token");

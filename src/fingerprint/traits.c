@@ -102,6 +102,13 @@ static uint32_t mark_of(struct stet_view name)
     return 0;
 }
 
+static void keep_picked(struct stet_traits *t, const struct stet_type *indices)
+{
+    for (uint32_t d = 0; d < 2; d++)
+        t->picked[d] =
+            indices->kind == STET_TYPE_TENSOR && d < indices->rank ? indices->dims[d] : 0;
+}
+
 static void add_line(struct gather *g, uint64_t line)
 {
     if (line == g->last || g->lines.count >= MOST_LINES)
@@ -150,6 +157,8 @@ static bool visit(const struct stet_op *op, void *context)
         return true;
     g->t->ops++;
     g->t->marks |= name->mark;
+    if (name->mark & STET_TRAIT_GATHER && op->operand_count == 2)
+        keep_picked(g->t, stet_op_operand(op, 1)->type);
     *bucket = (uint16_t)(*bucket + (*bucket < UINT16_MAX));
     line = line_of(g, op->loc);
     if (!line->place.line)

@@ -46,6 +46,7 @@ struct stet_traits {
     struct stet_place entry;         /* where that was called from, according to the locations */
     int64_t sizes[STET_TRAIT_SIZES]; /* of its outputs' dimensions, larger than 1 */
     uint32_t size_count;
+    int64_t picked[2];    /* the first sizes of the last list of indices that it gathers by */
     struct stet_view why; /* not readable: the reason */
 };
 

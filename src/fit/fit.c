@@ -56,7 +56,7 @@ static enum stet_rc run_command(struct stet_fit *fit, const struct stet_fit_opti
     snprintf(socket, sizeof socket, "%s/oracle", fit->work);
     if (fit->topology.count > STET_LAUNCH_CPU_DEVICES)
         return stet_fail(err, STET_UNSUPPORTED,
-                         "%s has %u devices; the CPU backend poses as %d at most",
+                         "%s has %u devices; the CPU backend stands in for %d at most",
                          fit->topology.name, fit->topology.count, STET_LAUNCH_CPU_DEVICES);
     if (fit->topology.count > 1) {
         fit->guessed = !stet_fit_oracle_start(&oracle);

@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* A block is worth a loop from this many operations on; no period is searched beyond so many
- * occurrences of its first operation; calls are followed so deep. */
+/* A block is worth a loop from this many operations on; no period is searched beyond this many
+ * occurrences of its first operation; calls are followed to this depth. */
 enum { LEAST_BLOCK = 8, MOST_PERIODS = 64, MOST_CALLS = 8 };
 
 /* An operation of the entry function. */

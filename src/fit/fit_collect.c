@@ -218,7 +218,7 @@ static void judge(const struct stet_fit *fit, struct stet_fit_program *p)
     } else if (done != STET_WARM_DONE && (done != STET_WARM_LEFT || !p->read)) {
         p->verdict = STET_FIT_FAILED;
     } else if (!p->measured && !p->footprint.assigned) {
-        p->why_unknown = p->error.len ? "what the compiler said of its memory was lost"
+        p->why_unknown = p->error.len ? "the compiler's memory figures were lost"
                                       : "the compiler gave no account of its memory";
     } else if (!fit->limit) {
         p->why_unknown = "the size of the device's memory is not known (--memory sets it)";

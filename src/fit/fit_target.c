@@ -97,7 +97,7 @@ enum stet_rc stet_fit_target_find(struct stet_view plugin, const char *asked, st
                        alike.ptr);
     else if (!words)
         rc = stet_fail(err, STET_NOT_FOUND,
-                       "--target %.40s is no file, and no GPU of the plugin%s%.*s", asked,
+                       "--target %.40s is neither a file nor a GPU of the plugin%s%.*s", asked,
                        known.len ? ": " : "", (int)known.len, known.len ? known.ptr : "");
     stet_buf_release(&known);
     stet_buf_release(&alike);

@@ -194,6 +194,32 @@ enum stet_flow_role stet_flow_annotated(struct stet_flow_walk *w, stet_python_re
     return role_at(w, type, 0);
 }
 
+enum stet_flow_role stet_flow_annotated_field(struct stet_flow_walk *w, stet_python_ref type,
+                                              uint32_t field)
+{
+    const struct stet_python_ast *a = w->ast;
+    const struct stet_python_module *m = w->module;
+    uint32_t name, first;
+    stet_python_ref body;
+
+    if (stet_python_kind(a, type) == PY_TYPE)
+        type = stet_python_child(a, type);
+    name = stet_python_name(a, type);
+    first = name ? m->first_binding[name] : 0;
+    if (!first || m->bindings.items[first - 1].how != PY_BIND_CLASS)
+        return FLOW_ROLE_UNKNOWN;
+    body = stet_python_field(a, m->bindings.items[first - 1].value, PY_FIELD_BODY);
+    for (stet_python_ref c = body ? stet_python_child(a, body) : 0; c; c = stet_python_next(a, c)) {
+        stet_python_ref of = stet_python_child(a, c);
+
+        if (stet_python_kind(a, c) == PY_EXPRESSION_STATEMENT &&
+            stet_python_field(a, of, PY_FIELD_TYPE) &&
+            stet_python_name(a, stet_python_field(a, of, PY_FIELD_LEFT)) == field)
+            return role_at(w, stet_python_field(a, of, PY_FIELD_TYPE), 0);
+    }
+    return FLOW_ROLE_UNKNOWN;
+}
+
 struct stet_view stet_flow_annotated_class(struct stet_flow_walk *w, stet_python_ref type,
                                            char room[160])
 {

@@ -196,10 +196,23 @@ static bool guards_rest(struct stet_flow_walk *w, stet_python_ref test)
     return guard != 0;
 }
 
-/* isinstance(x, torch.Tensor): x is no tensor where this is false. */
+/* The name that is a Python value where the test is false: isinstance(x, Tensor), or
+ * not isinstance(n, int). 0 for none. */
+static stet_python_ref host_if_false(const struct stet_flow_walk *w, stet_python_ref test)
+{
+    bool container = false;
+    stet_python_ref of;
+
+    test = stet_python_bare(w->ast, test);
+    of = stet_python_kind(w->ast, test) == PY_NOT
+             ? stet_flow_checked_host(w, stet_python_child(w->ast, test), &container)
+             : stet_flow_checked_array(w, test);
+    return container ? 0 : of;
+}
+
 static bool excludes_tensor(struct stet_flow_walk *w, stet_python_ref test)
 {
-    stet_python_ref of = stet_flow_checked_array(w, test);
+    stet_python_ref of = host_if_false(w, test);
     struct stet_flow_binding *b =
         of ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, of)) : NULL;
 
@@ -208,41 +221,46 @@ static bool excludes_tensor(struct stet_flow_walk *w, stet_python_ref test)
     return b != NULL;
 }
 
-/* The other way of `if isinstance(x, Tensor)`. */
-static void run_otherwise(struct stet_flow_walk *w, stet_python_ref test, stet_python_ref way)
+bool stet_flow_narrow(struct stet_flow_walk *w, stet_python_ref test,
+                      struct stet_flow_narrowed *out)
 {
-    stet_python_ref of = stet_flow_checked_array(w, test);
+    stet_python_ref of = host_if_false(w, test);
     uint32_t name = of ? stet_python_name(w->ast, of) : 0;
-    struct stet_flow_binding *b = name ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL;
-    struct stet_flow_value before = b ? b->value : (struct stet_flow_value){0};
-    uint32_t at = b ? b->at : 0;
+    const struct stet_flow_binding *b =
+        name ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL;
 
-    if (b)
-        excludes_tensor(w, test);
-    if (stet_python_kind(w->ast, way) == PY_ELIF)
-        stet_flow_run_if(w, way);
-    else
-        stet_flow_run_block(w, stet_python_field(w->ast, way, PY_FIELD_BODY));
-    b = b ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL; /* the scope may have grown */
-    if (b)
-        b->value = b->at == at ? before : stet_flow_join(before, b->value);
+    if (!b)
+        return false;
+    *out = (struct stet_flow_narrowed){name, b->at, b->value};
+    return excludes_tensor(w, test);
 }
 
-/* if not isinstance(n, int): raise — it is one in what follows. */
-static void note_checked(struct stet_flow_walk *w, stet_python_ref test)
+void stet_flow_widen(struct stet_flow_walk *w, const struct stet_flow_narrowed *kept)
+{
+    struct stet_flow_binding *b = /* the scope may have grown */
+        stet_flow_scope_find(&w->fns[w->fn].scope, kept->name);
+
+    if (b)
+        b->value = b->at == kept->at ? kept->before : stet_flow_join(kept->before, b->value);
+}
+
+/* Another way of the `if`: its own test and those of each `elif` before this way are false. */
+static void run_otherwise(struct stet_flow_walk *w, stet_python_ref n, stet_python_ref way)
 {
     const struct stet_python_ast *a = w->ast;
-    struct stet_flow_binding *b = NULL;
-    stet_python_ref of = 0;
-    bool container = false;
+    struct stet_flow_narrowed kept[8];
+    unsigned count = stet_flow_narrow(w, stet_python_field(a, n, PY_FIELD_CONDITION), kept);
 
-    test = stet_python_bare(a, test);
-    if (stet_python_kind(a, test) == PY_NOT)
-        of = stet_flow_checked_host(w, stet_python_child(a, test), &container);
-    if (of && !container)
-        b = stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(a, of));
-    if (b)
-        b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = b->value.from};
+    for (stet_python_ref c = stet_python_child(a, n); c != way && count < 8 && stet_flow_spend(w);
+         c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_ELIF)
+            count += stet_flow_narrow(w, stet_python_field(a, c, PY_FIELD_CONDITION), kept + count);
+    if (stet_python_kind(a, way) == PY_ELIF)
+        stet_flow_run_if(w, way);
+    else
+        stet_flow_run_block(w, stet_python_field(a, way, PY_FIELD_BODY));
+    while (count--)
+        stet_flow_widen(w, &kept[count]);
 }
 
 /* if is_compiling() or isinstance(x, Tensor): return — what follows in this block runs otherwise.
@@ -259,7 +277,6 @@ void stet_flow_after_if(struct stet_flow_walk *w, stet_python_ref n)
     w->asked += stet_flow_asks_variable(w, test);
     any_alternative(w, test, guards_rest);
     any_alternative(w, test, excludes_tensor);
-    note_checked(w, test);
 }
 
 void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
@@ -317,7 +334,7 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
                      (stet_python_kind(a, c) == PY_ELSE &&
                       stet_flow_fails(w, stet_python_field(a, c, PY_FIELD_BODY)));
             w->quiet += silent;
-            run_otherwise(w, test, c);
+            run_otherwise(w, n, c);
             w->quiet -= silent;
             w->guard = outer_guard;
             break;

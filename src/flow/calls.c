@@ -327,6 +327,17 @@ static bool makes_of_list(const struct stet_flow_walk *w, stet_python_ref call,
            (k == PY_LIST || k == PY_TUPLE || k == PY_LIST_COMPREHENSION);
 }
 
+/* torch.npu.is_available(): a function of a module of PyTorch that takes nothing makes no tensor,
+ * also of a device that is not in the lists here. */
+static bool is_question(const struct stet_flow_walk *w, stet_python_ref call,
+                        struct stet_view dotted)
+{
+    const size_t torch = sizeof "torch." - 1;
+
+    return stet_view_starts(dotted, "torch.") && !stet_python_argument_count(w->module, call) &&
+           memchr(dotted.ptr + torch, '.', dotted.len - torch);
+}
+
 /* A function of jax, torch or numpy; true when it is one. */
 static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct stet_view dotted,
                          struct stet_flow_value *out)
@@ -344,6 +355,10 @@ static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct ste
         if (stet_python_library_meaning(dotted) == PY_MEANS_SUMS_AXIS &&
             stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_INTEGER) {
             *out = python; /* the number of devices along the axis */
+            return true;
+        }
+        if (is_question(w, n, dotted)) {
+            *out = python;
             return true;
         }
         if (args.kind == FLOW_V_SHAPE && stet_view_starts(dotted, "torch.") &&

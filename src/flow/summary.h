@@ -82,7 +82,7 @@ struct stet_flow_call {
     bool in_loop;
     bool compiled;  /* what is called is the compiled function, not the plain one */
     bool spreads;   /* it may give every parameter: f(*args), or f itself is passed on */
-    uint64_t asked; /* parameters of the caller without which it does not come to this call */
+    uint64_t asked; /* parameters of the caller without which it does not reach this call */
     uint64_t static_positions;
     struct stet_view *static_names;
     uint32_t static_name_count;

@@ -198,8 +198,9 @@ static struct stet_flow_value tensor_attribute(struct stet_flow_value v, struct 
     }
 }
 
-/* Is it a parameter without a type, of which nothing shows that its fields are arrays? */
-static bool is_untyped_parameter(const struct stet_flow_walk *w, stet_python_ref n)
+/* Is it a parameter? *type is its annotation, or 0. */
+static bool is_parameter_of_type(const struct stet_flow_walk *w, stet_python_ref n,
+                                 stet_python_ref *type)
 {
     const struct stet_python_ast *a = w->ast;
     uint32_t name = stet_python_name(a, n);
@@ -208,10 +209,15 @@ static bool is_untyped_parameter(const struct stet_flow_walk *w, stet_python_ref
         stet_python_ref list = w->fns[fn].parameters;
 
         for (stet_python_ref c = list ? stet_python_child(a, list) : 0; c;
-             c = stet_python_next(a, c))
-            if (stet_python_name(a, c) == name ||
-                stet_python_name(a, stet_python_field(a, c, PY_FIELD_NAME)) == name)
-                return !stet_python_field(a, c, PY_FIELD_TYPE);
+             c = stet_python_next(a, c)) {
+            stet_python_ref of = stet_python_kind(a, c) == PY_TYPED_PARAMETER
+                                     ? stet_python_child(a, c)
+                                     : stet_python_field(a, c, PY_FIELD_NAME);
+
+            *type = stet_python_field(a, c, PY_FIELD_TYPE);
+            if (stet_python_name(a, c) == name || stet_python_name(a, of) == name)
+                return true;
+        }
         if (stet_flow_scope_find(&w->fns[fn].scope, name))
             return false;
     }
@@ -224,6 +230,8 @@ static struct stet_flow_value eval_attribute(struct stet_flow_walk *w, stet_pyth
     stet_python_ref object = stet_python_field(a, n, PY_FIELD_OBJECT);
     stet_python_ref attribute = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
     struct stet_flow_value v;
+    stet_python_ref type = 0;
+    bool parameter;
     uint32_t owner;
 
     if (!object || !attribute)
@@ -246,8 +254,12 @@ static struct stet_flow_value eval_attribute(struct stet_flow_walk *w, stet_pyth
     if (w->moves.count && stet_python_kind(a, object) == PY_IDENTIFIER)
         stet_flow_tell(w, FLOW_ON_NAME, n);
     if (v.kind == FLOW_V_TENSOR && v.deps) {
+        parameter = is_parameter_of_type(w, object, &type);
+        if (parameter && type &&
+            stet_flow_annotated_field(w, type, stet_python_name(a, attribute)) == FLOW_ROLE_PYTHON)
+            return python;
         v = tensor_attribute(v, stet_python_text(a, attribute));
-        if (v.kind == FLOW_V_TENSOR && (v.flags & FLOW_TREE) && is_untyped_parameter(w, object))
+        if (v.kind == FLOW_V_TENSOR && (v.flags & FLOW_TREE) && parameter && !type)
             v.flags |= FLOW_FIELD;
         if (v.kind == FLOW_V_SHAPE)
             stet_flow_tell(w, FLOW_ON_READBACK, n);
@@ -443,13 +455,18 @@ static struct stet_flow_value eval_conditional(struct stet_flow_walk *w, stet_py
     stet_python_ref no = test ? stet_python_next(a, test) : 0;
     struct stet_flow_value v, other;
     struct stet_flow_facts facts;
+    struct stet_flow_narrowed kept;
+    bool narrowed;
 
     if (!no)
         return unknown;
     stet_flow_eval(w, test);
     stet_flow_condition(w, test);
     v = stet_flow_eval(w, yes);
+    narrowed = stet_flow_narrow(w, test, &kept);
     other = stet_flow_eval(w, no);
+    if (narrowed)
+        stet_flow_widen(w, &kept);
     facts = stet_flow_facts_either(v.f, other.f);
     v = stet_flow_join(v, other);
     v.f = facts;

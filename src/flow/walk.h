@@ -238,6 +238,11 @@ uint32_t stet_flow_self_class(const struct stet_flow_walk *w, stet_python_ref ob
 
 /* annotations.c */
 enum stet_flow_role stet_flow_annotated(struct stet_flow_walk *w, stet_python_ref type);
+
+/* What the field of this name is, by its annotation in the class of this file that the type names.
+ */
+enum stet_flow_role stet_flow_annotated_field(struct stet_flow_walk *w, stet_python_ref type,
+                                              uint32_t field);
 /* The dotted name of the class of another file that an annotation names; empty for all others. */
 struct stet_view stet_flow_annotated_class(struct stet_flow_walk *w, stet_python_ref type,
                                            char room[160]);
@@ -265,6 +270,18 @@ stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_pyth
                                        bool *container);
 /* The name that the condition requires to be an object of a class of the project's own; or 0. */
 stet_python_ref stet_flow_checked_object(const struct stet_flow_walk *w, stet_python_ref test);
+/* A value as it was before a test excluded that it is a tensor. */
+struct stet_flow_narrowed {
+    uint32_t name, at;
+    struct stet_flow_value before;
+};
+
+/* What follows runs where the test is false. Returns whether that excludes a tensor: isinstance(x,
+ * Tensor). stet_flow_widen ends it. */
+bool stet_flow_narrow(struct stet_flow_walk *w, stet_python_ref test,
+                      struct stet_flow_narrowed *out);
+void stet_flow_widen(struct stet_flow_walk *w, const struct stet_flow_narrowed *kept);
+
 /* The name that the condition requires to be an array: isinstance(x, torch.Tensor); or 0. */
 stet_python_ref stet_flow_checked_array(const struct stet_flow_walk *w, stet_python_ref test);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are

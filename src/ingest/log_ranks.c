@@ -22,19 +22,24 @@ static uint32_t compiles_of(const struct stet_torch *t, uint32_t process,
 }
 
 bool stet_torch_diverges(const struct stet_torch *t, uint32_t compile, uint32_t *with,
-                         uint32_t *without)
+                         uint32_t *without, int64_t *lowest)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
     const struct stet_torch_frame *f = &t->frames[c->frame];
 
     *with = *without = 0;
+    *lowest = -1;
     if (t->processes[f->process].rank < 0)
         return false;
     for (uint32_t i = 0; i < t->process_count; i++) {
         uint32_t n = t->processes[i].rank >= 0 ? compiles_of(t, i, &f->code) : 0;
 
         *with += n > c->number;
-        *without += n > 0 && n <= c->number;
+        if (!n || n > c->number)
+            continue;
+        ++*without;
+        if (*lowest < 0 || t->processes[i].rank < *lowest)
+            *lowest = t->processes[i].rank;
     }
     return *without > 0;
 }

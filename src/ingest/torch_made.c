@@ -308,6 +308,10 @@ struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t com
         made = find(t, compile, why, &f);
         if (made.line && stet_ingest_guard_is_library(made.file))
             made = (struct stet_python_made){.line = 0}; /* no line to edit */
+        if (!made.line && why->cause == STET_CAUSE_OPTIMIZER_SCALAR) {
+            made = stet_python_makes_optimizer(t->sources); /* the library's schedule changes it */
+            made.sure = false;
+        }
         STET_VEC_PUSH(&t->sources->made, made);
         if (!t->sources->made.failed)
             stet_map_put(&t->sources->made_answers, key, (uint32_t)t->sources->made.count - 1);

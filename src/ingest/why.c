@@ -413,8 +413,8 @@ static bool is_of_state(const struct stet_torch *t, uint32_t failure)
     return why.guard.kind == STET_GUARD_STATE;
 }
 
-/* Was some entry of the frame compiled for the value that came? A gradient is asked for or not: if
- * any other entry was not of the kind that failed, it was of the kind that came. */
+/* Was some entry of the frame compiled for the value that came? requires_grad has only two values:
+ * an entry that was not compiled for the value that failed was compiled for the one that came. */
 static bool is_served(const struct stet_torch *t, uint32_t compile, uint32_t failure)
 {
     enum { NEAREST = 16 };

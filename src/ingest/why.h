@@ -67,9 +67,10 @@ bool stet_torch_value(const struct stet_torch *t, uint32_t compile, uint32_t ent
 /* "x.shape[0]", "x's dtype", "self.count". */
 void stet_torch_what(const struct stet_torch_why *why, struct stet_buf *out);
 
-/* Have some ranks compiled this frame equally often, and others (that have reached it) less? */
+/* Have some ranks compiled this frame equally often, and others (that have reached it) less?
+ * `lowest`: of the others. */
 bool stet_torch_diverges(const struct stet_torch *t, uint32_t compile, uint32_t *with,
-                         uint32_t *without);
+                         uint32_t *without, int64_t *lowest);
 
 /* NAME=value for the setting, or nothing. */
 const char *stet_torch_knob_name(enum stet_torch_knob knob);

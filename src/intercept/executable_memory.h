@@ -32,7 +32,7 @@ void stet_intercept_memory_adopt(struct stet_hash key, struct stet_buf *program,
 struct stet_remembered *stet_intercept_memory_hold(struct stet_hash key, struct stet_buf *program,
                                                    struct stet_buf *executable,
                                                    uint64_t compile_ns);
-/* Are so many bytes within the limit for an entry? */
+/* Are this many bytes within the limit for an entry? */
 bool stet_intercept_memory_fits(size_t bytes);
 /* NULL when there is no entry; the caller gives it back. */
 struct stet_remembered *stet_intercept_memory_get(struct stet_hash key);

@@ -175,7 +175,7 @@ void stet_intercept_pending_write(struct stet_pending_write *k, struct stet_plug
         stet_plugin_drop(p, error);
     } else if (!s.serialized_bytes || !s.serialized_bytes_size ||
                s.serialized_bytes_size > EXECUTABLE_MOST) {
-        tell(k, 0, begin_ns, STET_VIEW("the plugin gave no bytes that an executable can have"));
+        tell(k, 0, begin_ns, STET_VIEW("the plugin returned no bytes of an executable"));
         if (s.serialized_executable_deleter)
             s.serialized_executable_deleter(s.serialized_executable);
     } else {

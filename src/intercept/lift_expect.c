@@ -7,7 +7,7 @@
 #include "intercept/lift_spare.h"
 #include "intercept/writer.h"
 
-/* If so many have not served a second program yet, further ones would be in vain. */
+/* If this many have not served a second program yet, further ones would be in vain. */
 enum { UNUSED_MAX = 4, SIBLINGS_MAX = 16 };
 
 static _Atomic int unused; /* those that are to be compiled count too */

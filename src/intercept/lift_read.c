@@ -80,7 +80,7 @@ const struct stet_program *stet_intercept_lift_read(struct stet_reading *reading
         return NULL;
     }
     if (!stet_program_walk(program, is_kept_whole, NULL)) {
-        stet_fail(why, STET_REFUSED, "HLO that has no equal in StableHLO");
+        stet_fail(why, STET_REFUSED, "HLO without a counterpart in StableHLO");
         return NULL;
     }
     if (stet_legalize_hlo(converted, program, why) == STET_OK)

@@ -197,7 +197,7 @@ static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_
         await_lifting(f);
         made = stet_intercept_lift_family_code(f);
     } else if (worn) {
-        stet_intercept_lift_quarantine(f, l->index, false, "values drift in ever new places");
+        stet_intercept_lift_quarantine(f, l->index, false, "values drift in new places each time");
         stet_intercept_lift_forbid(f);
     }
     if (code)

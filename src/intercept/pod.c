@@ -82,7 +82,7 @@ static void settle_turns(void)
     }
 }
 
-/* True when the pod is over. */
+/* True when the pod has ended. */
 static bool wait_for_more(uint32_t ms)
 {
     struct timespec until = in_ms(ms);
@@ -160,7 +160,7 @@ static bool make_tables(void)
     return stet_pod.of && stet_pod.names && stet_pod.indexes;
 }
 
-/* Waits have deadlines on a clock that nobody sets. */
+/* Waits have deadlines on a clock that cannot be set. */
 static void make_condition(void)
 {
     pthread_condattr_t attr;

@@ -1,4 +1,4 @@
-/* What the member of a pod asks its process, and what it tells (pod/member.h). On the pod's
+/* What the member of a pod asks its process, and what it reports (pod/member.h). On the pod's
  * thread. */
 #include "base/clock.h"
 #include "base/fs.h"

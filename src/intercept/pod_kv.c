@@ -72,12 +72,19 @@ static enum stet_rc missed(const PJRT_Error *error, struct stet_err *err)
                      (int)code);
 }
 
-static enum stet_rc take(struct stet_buf *out, const char *value, size_t size, struct stet_err *err)
+/* Copies the answer of a callback and frees it as the callback asks. */
+static enum stet_rc take(struct stet_buf *out, char *value, size_t size,
+                         void (*deleter)(char *value), struct stet_err *err)
 {
+    enum stet_rc rc = STET_OK;
+
     if (size > VALUE_MOST)
-        return stet_fail(err, STET_BAD_INPUT, "the job's key-value store: a value is too large");
-    stet_buf_add(out, value, size);
-    return STET_OK;
+        rc = stet_fail(err, STET_BAD_INPUT, "the job's key-value store: a value is too large");
+    else
+        stet_buf_add(out, value, size);
+    if (deleter)
+        deleter(value);
+    return rc;
 }
 
 static enum stet_rc get_now(const struct stet_pod_kv *kv, const char *key, struct stet_buf *out,
@@ -91,14 +98,10 @@ static enum stet_rc get_now(const struct stet_pod_kv *kv, const char *key, struc
         .user_arg = kv->try_get_arg,
     };
     const PJRT_Error *error = kv->try_get(&args);
-    enum stet_rc rc;
 
     if (error)
         return missed(error, err);
-    rc = take(out, args.value, args.value_size, err);
-    if (args.value_deleter_callback)
-        args.value_deleter_callback(args.value);
-    return rc;
+    return take(out, args.value, args.value_size, args.value_deleter_callback, err);
 }
 
 static enum stet_rc get(void *self, const char *key, uint32_t wait_ms, struct stet_buf *out,
@@ -114,17 +117,13 @@ static enum stet_rc get(void *self, const char *key, uint32_t wait_ms, struct st
         .user_arg = kv->get_arg,
     };
     const PJRT_Error *error;
-    enum stet_rc rc;
 
     if (!wait_ms && kv->try_get)
         return get_now(kv, key, out, err);
     error = kv->get(&args);
     if (error)
         return missed(error, err);
-    rc = take(out, args.value, args.value_size, err);
-    if (args.value_deleter_callback)
-        args.value_deleter_callback(args.value);
-    return rc;
+    return take(out, args.value, args.value_size, args.value_deleter_callback, err);
 }
 
 const struct stet_pod_channel_kind stet_pod_kv_kind = {

@@ -1,4 +1,4 @@
-/* One compile: what is compared, and what comes of it. */
+/* One compile: what is compared, and the result. */
 #include "abi/error.h"
 #include "base/mem.h"
 #include "fingerprint/traits.h"

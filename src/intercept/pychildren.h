@@ -20,7 +20,7 @@ PyObject *stet_intercept_pychildren_self(const struct stet_pyread *r, const stru
  * there is none. */
 PyObject *stet_intercept_pychildren_wrapped(struct stet_pyread *r, const struct stet_pytype *k,
                                             PyObject *o);
-/* Calls `visit` for what an object of type `k` holds; for at most so many items of a container.
+/* Calls `visit` for what an object of type `k` holds; for at most this many items of a container.
  * False if it was not called for all. */
 bool stet_intercept_pychildren(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
                                Py_ssize_t most, stet_pychildren_visit *visit, void *data);

@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 enum {
-    FRAMES_MOST = 256,   /* frames searched for those of the user */
-    PROVE_FRAMES = 64,   /* compared with CPython's answers */
-    ASCII_COMPACT = 0x60 /* of a string's state: one byte a character, right behind the head */
+    FRAMES_MOST = 256, /* frames searched for those of the user */
+    PROVE_FRAMES = 64, /* compared with CPython's answers */
+    ASCII_COMPACT =
+        0x60 /* of a string's state: one byte per character, directly after the header */
 };
 
 enum { UNPROVEN, PROVING, PROVEN, WRONG };

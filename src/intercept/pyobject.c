@@ -297,7 +297,7 @@ static bool add_child(void *data, enum stet_pystep_kind kind, const void *at, ui
     }
     if (r->cut)
         cut(r, &s);
-    /* What holds a value is worth its address. */
+    /* A container of a recorded value is recorded too, by its address. */
     if (is_container(&now->k) ? now->of->level <= NEAR && r->steps.count != count
                               : r->out->used != used)
         add_head(r, now->of, &now->k);
@@ -435,7 +435,8 @@ static void add_cuts(struct stet_pyread *r)
     }
 }
 
-/* Reads the steps of all roots that have not had so many objects yet. False if there are others. */
+/* Reads the steps of all roots that have not had this many objects yet. False if there are others.
+ */
 static bool read_steps(struct stet_pyread *r, unsigned quota)
 {
     struct stet_pysteps *q = &r->steps;

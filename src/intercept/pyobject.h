@@ -16,7 +16,7 @@
 
 enum { STET_PYDEPTH_MOST = 12 };
 
-/* Begins to read: so many objects and bytes at most. `once`: of an object that was read already,
+/* Begins to read: at most this many objects and bytes. `once`: of an object that was read already,
  * also in an earlier run, only the address is added. */
 void stet_intercept_pyobject_begin(struct stet_pyread *r, unsigned objects, uint32_t bytes,
                                    bool once);

@@ -19,7 +19,7 @@
 #include "intercept/wait.h"
 #include "intercept/writer.h"
 
-/* When a call is over, it waits GRACE_MS for a walk in progress, and only SHORT_GRACE_MS after a
+/* When a call has ended, it waits GRACE_MS for a walk in progress, and only SHORT_GRACE_MS after a
  * walk that failed, so that a host whose GIL is never free pays the longer wait once. On a busy
  * machine the walking thread may not have run at all. It needs a core and no lock of the host, so
  * the call waits for it first, as long as a starved thread may take: without the stack the compile
@@ -34,14 +34,14 @@ enum part {
     PART_FIRST,
     PART_BETWEEN, /* it waits for the GIL to read the values of the frames */
     PART_SECOND,
-    PART_ENOUGH, /* the call is over: what there is was sent */
+    PART_ENOUGH, /* the call has ended: what there is was sent */
 };
 
 struct stet_pystack {
     atomic_int holders;
     atomic_bool claimed; /* set by the walk when it begins, or by the caller that gives up */
     atomic_int part;
-    atomic_bool first; /* of a load: the walk is done, or the call is over; the later one sends */
+    atomic_bool first; /* of a load: the walk is done, or the call has ended; the later one sends */
     bool mine;         /* the walk claimed it */
     struct stet_flag begun, done;
     const struct stet_intercept_python *py;
@@ -152,8 +152,9 @@ static void send(struct stet_pystack *s)
     stet_event_send(e);
 }
 
-/* The record of a load is written when it is over, and its stacks after it. The record of a compile
- * is written when it begins, so its stacks are sent at once: the compile may never return. */
+/* The record of a load is written when it has ended, and its stacks after it. The record of a
+ * compile is written when it begins, so its stacks are sent at once: the compile may never return.
+ * */
 static void send_in_turn(struct stet_pystack *s)
 {
     if (!s->load || atomic_exchange(&s->first, true))
@@ -183,8 +184,8 @@ static void read_frames(void *data, PyObject *frame, unsigned long thread)
     stet_intercept_pyvalues_frames(s->py, frame, &s->values);
 }
 
-/* Takes the walk only when other threads are paused, because that may take until the call is over.
- */
+/* Takes the walk only when other threads are paused, because that may take until the call has
+ * ended. */
 static void walk_alone(void *p)
 {
     struct stet_pystack *s = p;
@@ -308,7 +309,7 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
     return s;
 }
 
-/* True when the walk is over. */
+/* True when the walk has ended. */
 static bool wait_for_look(struct stet_pystack *s)
 {
     bool done;

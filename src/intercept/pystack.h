@@ -16,7 +16,7 @@ const char *stet_pystack_version(void);
  * the stacks to the journal, under the number of the compile (or load). NULL: there is no Python,
  * or no memory. */
 struct stet_pystack *stet_pystack_begin(uint64_t index, bool load);
-/* The call is over. Waits briefly for a walk in progress, then gives it up; a walk that has not
+/* The call has ended. Waits briefly for a walk in progress, then gives it up; a walk that has not
  * begun by then never records frames. Accepts NULL. */
 void stet_pystack_end(struct stet_pystack *s);
 /* In the child of a fork: the walking threads do not exist here. */

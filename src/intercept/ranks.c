@@ -236,7 +236,7 @@ bool stet_ranks_joint(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *
     return fits;
 }
 
-/* ---- who must agree ---- */
+/* ---- which ranks must agree ---- */
 
 static bool mode_is(const char *word)
 {

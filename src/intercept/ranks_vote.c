@@ -138,8 +138,8 @@ static char decide(const struct ballot *b, char what)
     return valid ? valid : NONE;
 }
 
-/* Waits for a key, until the time is over, the channel fails, the ranks are found to differ, or, if
- * `watch`, until there is a decision: that is then in *decided. */
+/* Waits for a key, until the time has passed, the channel fails, the ranks are found to differ, or,
+ * if `watch`, until there is a decision: that is then in *decided. */
 static char await(const struct ballot *b, const char *key, bool watch, char *decided)
 {
     static const struct timespec pause = {.tv_nsec = 5000000};

@@ -172,7 +172,7 @@ static enum stet_rc converse(struct stet_wire *l, const char *store, struct stet
     do {
         now = stet_wire_now_ms();
         if (rc == STET_OK && now > end)
-            rc = stet_fail(err, STET_LIMIT, "the limit of time was reached");
+            rc = stet_fail(err, STET_LIMIT, "the time limit was reached");
         if (rc == STET_OK)
             rc = stet_wire_receive(l, m, now + wait_ms, err);
     } while (rc == STET_OK && m->kind == STET_MESSAGE_WAIT);

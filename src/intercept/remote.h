@@ -37,9 +37,9 @@ void stet_remote_took(struct stet_remote *r, struct stet_hash key, uint64_t save
 /* It could not be used. */
 void stet_remote_refuse(struct stet_remote *r, const char *store, struct stet_hash key,
                         const char *why);
-/* The compile is over and its entry is in the store: it is shared, also without a lease. */
+/* The compile has ended and its entry is in the store: it is shared, also without a lease. */
 void stet_remote_kept(unsigned lease, struct stet_hash key);
-/* The compile is over and there is nothing to share; does nothing without a lease. */
+/* The compile has ended and there is nothing to share; does nothing without a lease. */
 void stet_remote_failed(unsigned lease, struct stet_hash key);
 /* In a forked child: it leads no compile. */
 void stet_remote_fork_child(void);

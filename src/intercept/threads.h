@@ -13,8 +13,8 @@ bool stet_threads_start(void *(*body)(void *), void *argument);
 bool stet_threads_others_run(void);
 /* The kernel's id of this thread. */
 uint64_t stet_threads_id(void);
-/* In builds with fault injection: waits so many milliseconds as the environment variable asks for.
- */
+/* In builds with fault injection: waits as many milliseconds as the environment variable asks for.
+ * */
 void stet_threads_be_late(const char *variable);
 /* In the child of a fork: the waiting threads do not exist here. */
 void stet_threads_fork_child(void);

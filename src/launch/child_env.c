@@ -91,8 +91,8 @@ enum stet_rc stet_launch_env_listable(char *path, size_t room, const char *folde
         return STET_OK;
     if (strpbrk(folder, splits))
         return stet_fail(err, STET_UNSUPPORTED,
-                         "%s has a blank, a colon or the like in it, at which LD_PRELOAD is split, "
-                         "and so has the run's folder: set STET_STATE_DIR to one without",
+                         "LD_PRELOAD cannot name %s, which has a blank, a colon or the like in it, "
+                         "and neither the run's folder: set STET_STATE_DIR to one without",
                          path);
     if (snprintf(link, sizeof link, "%s%s", folder, strrchr(path, '/')) >= (int)sizeof link ||
         strlen(link) >= room)

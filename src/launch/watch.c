@@ -153,7 +153,8 @@ static const char *why_absent(const struct stet_launch_watch *w, pid_t pid)
     mapped = file_mentions(path, w->library);
     snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
     if (stat(path, &st) != 0)
-        return mapped > 0 || errno == ENOENT ? NULL : "cannot be looked into (another user's)";
+        return mapped > 0 || errno == ENOENT ? NULL
+                                             : "cannot be inspected (another user's process)";
     if (st.st_mode & (S_ISUID | S_ISGID))
         return "setuid";
     found = read_interpreter(path, interpreter, sizeof interpreter);
@@ -172,7 +173,7 @@ static const char *why_absent(const struct stet_launch_watch *w, pid_t pid)
     snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
     if (!environment_has_preload(path, w->library))
         return "environment without LD_PRELOAD";
-    return "loader did not take the layer (container or other file system?)";
+    return "the loader did not load the layer (container or other file system?)";
 }
 
 static void add_stranger(struct stet_launch_watch *w, pid_t pid, const char *reason)

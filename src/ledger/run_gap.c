@@ -209,7 +209,7 @@ static bool usual(const struct stet_process_digest *p, const struct gap *of, uin
 
 /* ---- the wait ---- */
 
-/* The compiles that may have to do with one: so many before and after it. */
+/* The compiles that may have to do with one: this many before and after it. */
 enum { NEAR = 512 };
 
 struct near {

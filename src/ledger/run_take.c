@@ -9,6 +9,7 @@
 #include "journal/values_record.h"
 #include "ledger/run_gap.h"
 #include "ledger/run_job.h"
+#include "ledger/run_lift.h"
 #include "ledger/run_phase.h"
 #include "ledger/run_wait.h"
 #include "pod/launcher.h"
@@ -201,47 +202,6 @@ static void on_stored(struct stet_process_digest *p, const struct stet_rec_store
 
     if (c)
         c->stored = r->bytes > 0;
-}
-
-static void on_unlifted(struct stet_run_digest *d, struct stet_process_digest *p,
-                        const struct stet_rec_unlifted *r)
-{
-    struct stet_compile_event *c = compile_of(p, r->index, false);
-
-    if (c) {
-        c->unlifted = keep(d, r->why);
-        c->unlifted_alone = r->alone;
-    }
-}
-
-static void on_lift_compared(struct stet_process_digest *p, const struct stet_rec_lift_compared *r)
-{
-    struct stet_compile_event *c = compile_of(p, r->index, false);
-
-    if (!c)
-        return;
-    c->compared++;
-    c->elements += r->elements;
-    c->ulp = r->ulp > c->ulp ? r->ulp : c->ulp;
-}
-
-static void on_lift_ahead(struct stet_process_digest *p, const struct stet_rec_lift_ahead *r)
-{
-    struct stet_compile_event *c = compile_of(p, r->index, false);
-
-    if (c)
-        c->lift_ahead_ns += r->plugin_ns;
-}
-
-static void on_lift_plain(struct stet_process_digest *p, const struct stet_rec_lift_plain *r)
-{
-    struct stet_compile_event *c = compile_of(p, r->index, false);
-
-    if (!c)
-        return;
-    c->lift_plain++;
-    c->lift_plain_ns += r->plugin_ns;
-    c->lift_plain_waited_ns += r->waited ? r->plugin_ns : 0;
 }
 
 static void on_compiled_memory(struct stet_process_digest *p,
@@ -465,6 +425,81 @@ static void on_process_end(struct stet_process_digest *p, const struct stet_rec_
     }
 }
 
+static void on_plugin_error(struct stet_run_digest *d, struct stet_process_digest *p,
+                            const struct stet_rec_plugin_error *r, uint64_t time_ns)
+{
+    p->plugin_errors += r->count ? r->count : 1;
+    on_exhaustion(d, p, r, time_ns);
+}
+
+static void on_fault(struct stet_process_digest *p, const struct stet_rec_fault *r)
+{
+    enum stet_fault kind = stet_journal_fault_of(r->what);
+
+    if (kind == STET_FAULT_STACK_DEADLINE) { /* a quick compile */
+        p->unread_stacks += r->count;
+    } else {
+        p->faults += r->count;
+        p->fault_kinds[kind] += r->count;
+    }
+}
+
+static void on_loss(struct stet_process_digest *p, const struct stet_rec_loss *r)
+{
+    p->lost_records += r->records;
+    p->lost_executions += r->executions;
+}
+
+static void on_execs(struct stet_process_digest *p, const struct stet_rec_execs *r)
+{
+    stet_ledger_gap_execs(p, r);
+    if (!p->ended)
+        p->executions += r->count;
+}
+
+/* The records about one compile or load. */
+static void take_compile(struct stet_run_digest *d, struct stet_process_digest *p,
+                         struct stet_stacks *s, const struct stet_journal_event *e)
+{
+    switch (e->kind) {
+    case STET_REC_compile_begin:
+        on_compile_begin(d, p, e->time_ns + p->wall_minus_mono, e->record);
+        break;
+    case STET_REC_compile_end:
+        on_compile_end(d, p, e->time_ns, e->record);
+        break;
+    case STET_REC_stored:
+        on_stored(p, e->record);
+        break;
+    case STET_REC_unlifted:
+    case STET_REC_lift_compared:
+    case STET_REC_lift_ahead:
+    case STET_REC_lift_plain:
+        stet_ledger_run_lift(d, p, e);
+        break;
+    case STET_REC_compiled_memory:
+        on_compiled_memory(p, e->record);
+        break;
+    case STET_REC_deserialize:
+        on_deserialize(d, p, e->time_ns, e->record);
+        break;
+    case STET_REC_first_run:
+        stet_ledger_wait_ran(p, e->record, e->time_ns);
+        break;
+    case STET_REC_compile_stack:
+        on_compile_stack(d, p, s, e->record);
+        break;
+    case STET_REC_compile_values:
+        on_compile_values(d, p, e->record);
+        break;
+    case STET_REC_compile_copy:
+        on_compile_copy(d, p, s, e->record);
+        break;
+    default:
+        break;
+    }
+}
+
 void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest *p,
                           struct stet_stacks *s, const struct stet_journal_event *e)
 {
@@ -482,87 +517,29 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
     case STET_REC_client_create:
         on_client(d, p, e->time_ns, e->record);
         break;
-    case STET_REC_compile_begin:
-        on_compile_begin(d, p, wall, e->record);
-        break;
-    case STET_REC_compile_end:
-        on_compile_end(d, p, e->time_ns, e->record);
-        break;
-    case STET_REC_stored:
-        on_stored(p, e->record);
-        break;
     case STET_REC_job:
     case STET_REC_agreement:
     case STET_REC_job_end:
         stet_ledger_run_job(d, p, e);
         break;
-    case STET_REC_unlifted:
-        on_unlifted(d, p, e->record);
-        break;
-    case STET_REC_lift_compared:
-        on_lift_compared(p, e->record);
-        break;
-    case STET_REC_lift_ahead:
-        on_lift_ahead(p, e->record);
-        break;
-    case STET_REC_lift_plain:
-        on_lift_plain(p, e->record);
-        break;
-    case STET_REC_compiled_memory:
-        on_compiled_memory(p, e->record);
-        break;
-    case STET_REC_deserialize:
-        on_deserialize(d, p, e->time_ns, e->record);
-        break;
     case STET_REC_phase:
         stet_ledger_run_phase(d, p, e->record, e->time_ns);
-        break;
-    case STET_REC_first_run:
-        stet_ledger_wait_ran(p, e->record, e->time_ns);
         break;
     case STET_REC_stack:
         on_stack(d, s, e->record);
         break;
-    case STET_REC_compile_stack:
-        on_compile_stack(d, p, s, e->record);
-        break;
-    case STET_REC_compile_values:
-        on_compile_values(d, p, e->record);
-        break;
-    case STET_REC_compile_copy:
-        on_compile_copy(d, p, s, e->record);
-        break;
     case STET_REC_execs:
-        stet_ledger_gap_execs(p, e->record);
-        if (!p->ended)
-            p->executions += ((const struct stet_rec_execs *)e->record)->count;
+        on_execs(p, e->record);
         break;
-    case STET_REC_plugin_error: {
-        const struct stet_rec_plugin_error *r = e->record;
-
-        p->plugin_errors += r->count ? r->count : 1;
-        on_exhaustion(d, p, r, e->time_ns);
+    case STET_REC_plugin_error:
+        on_plugin_error(d, p, e->record, e->time_ns);
         break;
-    }
-    case STET_REC_fault: {
-        const struct stet_rec_fault *r = e->record;
-        enum stet_fault kind = stet_journal_fault_of(r->what);
-
-        if (kind == STET_FAULT_STACK_DEADLINE) { /* quick compiles, nothing went wrong */
-            p->unread_stacks += r->count;
-        } else {
-            p->faults += r->count;
-            p->fault_kinds[kind] += r->count;
-        }
+    case STET_REC_fault:
+        on_fault(p, e->record);
         break;
-    }
-    case STET_REC_loss: {
-        const struct stet_rec_loss *r = e->record;
-
-        p->lost_records += r->records;
-        p->lost_executions += r->executions;
+    case STET_REC_loss:
+        on_loss(p, e->record);
         break;
-    }
     case STET_REC_counter:
         on_counter(d, p, e->record);
         break;
@@ -570,6 +547,7 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         on_process_end(p, e->record);
         break;
     default:
+        take_compile(d, p, s, e);
         break;
     }
 }

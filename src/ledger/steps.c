@@ -8,7 +8,7 @@
 enum {
     EXECUTABLES_MAX = 1 << 20,
     ENTRIES_MAX = 1 << 20,
-    VIOLATIONS_SHARE = 100, /* if one round in so many is broken, there is no answer */
+    VIOLATIONS_SHARE = 100, /* if one round in this many is broken, there is no answer */
 };
 
 struct stet_steps *stet_ledger_steps_new(void)

@@ -316,11 +316,5 @@ enum stet_rc stet_legalize_hlo(struct stet_program *out, const struct stet_progr
     stet_build_list_release(&l->functions);
     stet_mem_free(l->leaves);
     stet_mem_free(l);
-    if (rc == STET_OK) {
-        stet_build_number(out);
-        rc = stet_program_index(out, err);
-    }
-    if (rc != STET_OK)
-        stet_program_release(out);
-    return rc;
+    return stet_build_finish(out, rc, err);
 }

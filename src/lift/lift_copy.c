@@ -190,11 +190,8 @@ enum stet_rc stet_lift_copy_program(struct stet_program *out, struct stet_lift_c
         out->module = stet_lift_copy_op(c, c->from->module, NULL, 0, c->from->module->attrs,
                                         c->from->module->attr_count);
     stet_mem_free((void *)c->values);
-    if (out->module && !out->arena.failed) {
-        stet_build_number(out);
-        rc = stet_program_index(out, err);
-    }
-    if (rc != STET_OK)
-        stet_program_release(out);
+    if (out->module && !out->arena.failed)
+        rc = STET_OK;
+    rc = stet_build_finish(out, rc, err);
     return rc == STET_OK ? rc : stet_fail(err, rc, "out of memory to copy a program");
 }

@@ -1,7 +1,6 @@
 /* Functions of modules that need the values of tensors in many lines: searches, samplers, code that
- * packs batches. They work on the host, and nobody compiles them line by line. Each is one finding,
- * and what only they call is not examined: who keeps them out of compiled code keeps that out, too.
- */
+ * packs batches. They work on the host, and are not compiled line by line. Each is one finding, and
+ * what only they call is not examined: who keeps them out of compiled code keeps that out, too. */
 #include "lint/linking.h"
 #include "lint/rules.h"
 
@@ -42,7 +41,7 @@ static struct stet_view words(struct lint_linking *l, const struct stet_flow_fn 
     return text;
 }
 
-/* Only modules: who compiles a function in this source wants to know each line. */
+/* Only modules: a user who compiles a function in this source wants to know each line. */
 static bool is_of_module(const struct lint_linking *l, uint32_t file, uint32_t fn)
 {
     return l->linked.states[file][fn].lanes == FLOW_MODULE;

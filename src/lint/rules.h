@@ -78,6 +78,17 @@ bool lint_is_undone(const struct stet_flow_walk *w, stet_python_ref n);
 bool lint_decides_end(const struct stet_flow_walk *w, stet_python_ref n);
 /* Does the function bound the number, as code for torch.export does (rules_sync.c)? */
 bool lint_is_asserted(const struct stet_flow_walk *w, uint32_t name);
+
+/* The lanes that a read of this value matters to. What torch made on the host, from no argument
+ * (torch.randint(9, (1,)).item()), waits for no device: it only breaks the graph of a function that
+ * is compiled in this source. */
+uint8_t lint_lanes_reading(struct stet_flow_value v);
+
+/* Does the expression hold such a name? */
+bool lint_holds_asserted(const struct stet_flow_walk *w, stet_python_ref n);
+
+/* The lanes in which a size that depends on values matters: not that of a module for a check. */
+uint8_t lint_lanes_of_size(const struct stet_flow_walk *w, stet_python_ref n);
 /* Numbers that shape a lazy graph (rules_lazy.c). */
 void lint_shaped_call(struct stet_flow_walk *w, stet_python_ref call);
 void lint_shaped_subscript(struct stet_flow_walk *w, stet_python_ref n);

@@ -347,7 +347,7 @@ void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
     name = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
     b = stet_flow_scope_find(&w->classes[w->fns[fn].owner].attributes, name);
     if (b && b->value.kind == FLOW_V_JITTED)
-        return; /* who makes it anew wants it compiled anew */
+        return; /* code that makes it again wants it compiled again */
     if (stet_flow_method(w, w->fns[fn].owner, name) != FLOW_NONE ||
         !(stet_flow_attribute_moves(w, w->fns[fn].owner, name) & FLOW_KEEPS_MOVING))
         return;

@@ -229,8 +229,9 @@ static void look_dtype(struct stet_flow_walk *w, const struct feed *f)
 
     if (is_tree(f))
         return;
-    if (f->v.f.flags & FLOW_F_DTYPES)
-        report_fed(w, LINT_RULE_dtype_change, f, "has another dtype on another path");
+    if (f->v.f.flags & FLOW_F_DTYPES) /* a call outside of a loop takes one of the paths */
+        lint_minor(report_fed(w, LINT_RULE_dtype_change, f, "has another dtype on another path"),
+                   w->loops ? LINT_FULL : LINT_MINOR);
     else if (f->first && f->v.f.dtype && f->first->f.dtype && f->v.f.dtype != f->first->f.dtype)
         report_other(w, LINT_RULE_dtype_change, f, "another dtype");
     else if (part >= 0 && f->jit && f->jit->lane == FLOW_JAX && (f->v.f.flags & FLOW_F_NUMBER))

@@ -88,7 +88,8 @@ bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint6
 
         if (b && b->value.kind == FLOW_V_TENSOR && (b->value.deps & ~numbers) && computes(w, c))
             return true;
-        if (a->nodes[c].kind == PY_CALL && lint_array_library(w, c, room).len)
+        if (a->nodes[c].kind == PY_CALL && lint_array_library(w, c, room).len &&
+            stet_python_call_meaning(w->module, c) != PY_MEANS_ASSERTS)
             return true;
     }
     return false;
@@ -231,6 +232,38 @@ static bool changes_items(const struct stet_flow_walk *w, stet_python_ref range)
     return false;
 }
 
+/* rows[i]["name"], "name" in rows[i]: the items of `rows`, which the range counts, have names. */
+static bool has_named_items(const struct stet_flow_walk *w, stet_python_ref n,
+                            stet_python_ref range)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref item = 0, rows;
+
+    if (a->nodes[n].kind == PY_SUBSCRIPT) {
+        item = stet_python_field(a, n, PY_FIELD_VALUE);
+        item = stet_python_kind(a, stet_python_next(a, item)) == PY_STRING ? item : 0;
+    } else if (a->nodes[n].kind == PY_COMPARISON &&
+               stet_python_kind(a, stet_python_child(a, n)) == PY_STRING)
+        item = stet_python_next(a, stet_python_child(a, n));
+    rows =
+        stet_python_kind(a, item) == PY_SUBSCRIPT ? stet_python_field(a, item, PY_FIELD_VALUE) : 0;
+    return rows && stet_python_name(a, rows) &&
+           lint_holds_name(w, stet_python_field(a, range, PY_FIELD_ARGUMENTS),
+                           stet_python_name(a, rows));
+}
+
+/* for i in range(len(rows)): rows[i]["name"] — a list of dictionaries, and not an array. */
+static bool counts_records(const struct stet_flow_walk *w, stet_python_ref loop,
+                           stet_python_ref range)
+{
+    stet_python_ref body = stet_python_field(w->ast, loop, PY_FIELD_BODY);
+
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++)
+        if (has_named_items(w, c, range))
+            return true;
+    return false;
+}
+
 /* A loop over range(): how often its body is part of the program. */
 static void counted_loop(struct stet_flow_walk *w, stet_python_ref range, struct stet_flow_value v)
 {
@@ -239,6 +272,8 @@ static void counted_loop(struct stet_flow_walk *w, stet_python_ref range, struct
 
     if (changes_items(w, range))
         lanes &= (uint8_t)~(FLOW_JAX | FLOW_FLAX);
+    if (v.kind == FLOW_V_HOST)
+        lanes &= lint_lanes_reading(v);
 
     if (v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST) {
         lint_report(w, LINT_RULE_python_loop, range, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
@@ -311,8 +346,8 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
     if (!lint_makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY),
                                range && v.kind == FLOW_V_TENSOR ? v.deps : 0))
         return; /* it fills lists and tables of the host, and makes no program longer */
-    if (range &&
-        (turns_differ(w, n) || holds_library_loop(w, stet_python_field(a, n, PY_FIELD_BODY))))
+    if (range && (turns_differ(w, n) || counts_records(w, n, right) ||
+                  holds_library_loop(w, stet_python_field(a, n, PY_FIELD_BODY))))
         return;
     if ((w->facts & FLOW_USES_JIT) && in_kernel(w))
         return;
@@ -320,6 +355,6 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
         counted_loop(w, right, v);
     else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL) && !runs_over_keys(w, n) &&
              !has_fixed_rows(w, right))
-        lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
+        lint_report(w, LINT_RULE_python_loop, right, lint_lanes_reading(v), LINT_TENSOR, v.deps,
                     "the loop is unrolled over the rows of `%.*s`", STET_FMT(lint_quote(w, right)));
 }

@@ -82,8 +82,9 @@ static void report_gather(struct stet_flow_walk *w, stet_python_ref n, bool libr
 {
     if (is_read_back(w, n, 0))
         return;
-    lint_report(w, LINT_RULE_mask_gather, n, FLOW_TRACED, library ? LINT_ANY : LINT_TENSOR, deps,
-                "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
+    lint_report(w, LINT_RULE_mask_gather, n, lint_lanes_of_size(w, n),
+                library ? LINT_ANY : LINT_TENSOR, deps, "the size of `%.*s` depends on values",
+                STET_FMT(lint_quote(w, n)));
 }
 
 /* Is it a name that the function uses as only a mask can be used? */
@@ -283,7 +284,7 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
             uint8_t lanes =
                 v.flags & FLOW_WEAK ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED;
 
-            if (lint_is_asserted(w, stet_python_name(w->ast, value ? value : c)))
+            if (lint_holds_asserted(w, value ? value : c))
                 lanes &= (uint8_t)~FLOW_MODULE;
             lint_report(w, LINT_RULE_size_from_value, n, lanes, LINT_TENSOR, v.deps,
                         "`%.*s` is a size and comes from a tensor's value",
@@ -327,7 +328,7 @@ void rule_dim_readback(struct stet_flow_walk *w, stet_python_ref n)
     struct stet_flow_value v = object ? stet_flow_value_of(w, object) : (struct stet_flow_value){0};
 
     if (stet_flow_is_tensor(v) && (v.flags & FLOW_DYNAMIC) && !is_other_size(w, n, object))
-        lint_report(w, LINT_RULE_dim_readback, n, FLOW_TRACED, LINT_TENSOR, v.deps,
+        lint_report(w, LINT_RULE_dim_readback, n, lint_lanes_of_size(w, n), LINT_TENSOR, v.deps,
                     "`%.*s` is a size that depends on values", STET_FMT(lint_quote(w, n)));
 }
 
@@ -469,6 +470,21 @@ void rule_varlen(struct stet_flow_walk *w, stet_python_ref n)
                     STET_FMT(lint_quote(w, n)));
 }
 
+/* self.table.size(1), len(self.table): the size of an attribute, and not its value. */
+static bool is_measured(const struct stet_flow_walk *w, stet_python_ref attribute)
+{
+    stet_python_ref up = w->module->parents[attribute];
+
+    if (stet_python_kind(w->ast, up) == PY_ARGUMENTS) {
+        char room[160];
+        struct stet_view name = stet_python_full_name(
+            w->module, stet_python_field(w->ast, w->module->parents[up], PY_FIELD_FUNCTION), room);
+
+        return stet_view_is(name, "builtins.len");
+    }
+    return stet_python_kind(w->ast, up) == PY_ATTRIBUTE;
+}
+
 /* Finds the attribute in `self.pos`, somewhere in n, that changes. */
 static bool moving_attribute(struct stet_flow_walk *w, stet_python_ref n)
 {
@@ -479,7 +495,7 @@ static bool moving_attribute(struct stet_flow_walk *w, stet_python_ref n)
                              ? stet_flow_self_class(w, stet_python_field(a, c, PY_FIELD_OBJECT))
                              : FLOW_NONE;
 
-        if (owner != FLOW_NONE &&
+        if (owner != FLOW_NONE && !is_measured(w, c) &&
             lint_steps_on(w, owner,
                           stet_python_name(a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))))
             return true;

@@ -46,10 +46,7 @@ static bool is_in_message_of_branch(struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
-/* The lanes that a read of this value matters to. What torch made on the host, from no argument
- * (torch.randint(9, (1,)).item()), waits for no device: it only breaks the graph of a function that
- * is compiled in this source. */
-static uint8_t lanes_reading(struct stet_flow_value v)
+uint8_t lint_lanes_reading(struct stet_flow_value v)
 {
     return v.deps == FLOW_ALWAYS && (v.f.traits & FLOW_TRAIT_HOST)
                ? FLOW_TRACED & ~(FLOW_MODULE | FLOW_XLA)
@@ -186,35 +183,6 @@ bool lint_decides_end(const struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
-/* torch._check(n > 0), or a function of this file that does so for its arguments. */
-static bool asserts(const struct stet_flow_walk *w, stet_python_ref call)
-{
-    struct stet_flow_value f =
-        stet_flow_value_of(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
-    stet_python_ref range = f.kind == FLOW_V_FN ? w->fns[f.index].node : 0;
-
-    if (stet_python_call_meaning(w->module, call) == PY_MEANS_ASSERTS)
-        return true;
-    for (stet_python_ref c = range; range && stet_flow_within(w, c, range); c++)
-        if (stet_python_kind(w->ast, c) == PY_CALL &&
-            stet_python_call_meaning(w->module, c) == PY_MEANS_ASSERTS)
-            return true;
-    return false;
-}
-
-bool lint_is_asserted(const struct stet_flow_walk *w, uint32_t name)
-{
-    stet_python_ref fn = w->fns[w->fn].node;
-
-    for (stet_python_ref c = fn; name && (w->facts & FLOW_ASSERTS) && stet_flow_within(w, c, fn);
-         c++)
-        if (stet_python_kind(w->ast, c) == PY_CALL &&
-            lint_holds_name(w, stet_python_field(w->ast, c, PY_FIELD_ARGUMENTS), name) &&
-            asserts(w, c))
-            return true;
-    return false;
-}
-
 /* n = x.item() … torch._check(n > 0), or torch.cond(x.item(), …): written for torch.export, which
  * keeps the number a symbol. */
 static bool is_symbol(const struct stet_flow_walk *w, stet_python_ref n)
@@ -230,10 +198,7 @@ static bool is_symbol(const struct stet_flow_walk *w, stet_python_ref n)
             stet_view_is(stet_python_imported(m, stet_python_field(a, up, PY_FIELD_FUNCTION), room),
                          "torch.cond"))
             return true;
-    for (stet_python_ref c = left; left && stet_flow_within(w, c, left); c++)
-        if (lint_is_asserted(w, stet_python_name(a, c)))
-            return true;
-    return false;
+    return lint_holds_asserted(w, left);
 }
 
 static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lanes,
@@ -305,7 +270,7 @@ static bool sync_method(struct stet_flow_walk *w, stet_python_ref n)
     if (effect == PY_GIVES_HOSTED) /* torch.compile has an operation that copies */
         lanes &= (uint8_t)~(FLOW_MODULE | FLOW_TORCH);
     if (v.kind == FLOW_V_TENSOR && v.deps && !(v.flags & FLOW_TREE))
-        report_sync(w, n, lanes_reading(v) & lanes, LINT_TENSOR, v.deps);
+        report_sync(w, n, lint_lanes_reading(v) & lanes, LINT_TENSOR, v.deps);
     else if (effect != PY_GIVES_ARRAYS && !first && v.kind == FLOW_V_UNKNOWN &&
              (w->facts & (FLOW_USES_TORCH | FLOW_USES_JAX)))
         report_sync(w, n, lanes, LINT_ANY, 0);
@@ -402,7 +367,7 @@ void rule_host_sync(struct stet_flow_walk *w, stet_python_ref n)
     if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE)))
         report_sync(w, n,
                     is_field(w, first) ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX)
-                                       : lint_needing_lanes(v) & lanes_reading(v),
+                                       : lint_needing_lanes(v) & lint_lanes_reading(v),
                     LINT_TENSOR, v.deps);
 }
 
@@ -482,12 +447,70 @@ void rule_traced_print(struct stet_flow_walk *w, stet_python_ref n)
                     "`%.*s` breaks the graph", STET_FMT(lint_quote(w, n)));
 }
 
+/* Is it a side of an operation whose other side is a tensor, or holds one by its name? */
+static bool is_operand(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = w->module->parents[n], other = 0;
+
+    if (stet_python_kind(a, up) == PY_BINARY)
+        other = stet_python_field(a, up, PY_FIELD_LEFT);
+    if (other == n)
+        other = stet_python_field(a, up, PY_FIELD_RIGHT);
+    for (stet_python_ref c = other; other && stet_flow_within(w, c, other); c++) {
+        const struct stet_flow_binding *b =
+            stet_python_name(a, c) ? stet_flow_lookup(w, w->fn, stet_python_name(a, c)) : NULL;
+
+        if (b && stet_flow_is_tensor(b->value))
+            return true;
+    }
+    return false;
+}
+
+/* Is the name used for anything but operations on tensors: a test, a size, an index? */
+static bool is_used_otherwise(struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node;
+
+    for (stet_python_ref c = fn; name && stet_flow_within(w, c, fn); c++)
+        if (stet_python_name(a, c) == name && !is_operand(w, c) &&
+            stet_python_kind(a, w->module->parents[c]) != PY_ASSIGNMENT)
+            return true;
+    return false;
+}
+
+/* x * random.uniform(0, 1): torch.compile draws these numbers itself, before each call, and the
+ * graph takes them as inputs (releases 2.9 and 2.13). Where such a number decides a branch or a
+ * size, each outcome has a graph. */
+static bool enters_graph(struct stet_flow_walk *w, stet_python_ref n)
+{
+    static const char *const drawn[] = {"random.uniform", "random.randint", "random.randrange"};
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+    struct stet_view name =
+        stet_python_imported(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION), room);
+    stet_python_ref up = w->module->parents[n];
+
+    for (size_t i = 0; i < sizeof(drawn) / sizeof(*drawn); i++) {
+        if (!stet_view_is(name, drawn[i]))
+            continue;
+        if (stet_python_kind(a, up) == PY_ASSIGNMENT) {
+            uint32_t to = stet_python_name(a, stet_python_field(a, up, PY_FIELD_LEFT));
+
+            return to && !is_used_otherwise(w, to);
+        }
+        return is_operand(w, n);
+    }
+    return false;
+}
+
 void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
 {
     enum stet_python_meaning meaning =
         stet_python_meaning(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION));
     bool file = meaning == PY_MEANS_OPENS, dice = meaning == PY_MEANS_DRAWS;
-    struct lint_candidate *c;
+    uint8_t lanes;
 
     if (meaning == PY_MEANS_SEEDS) /* default_rng(0): the same numbers whenever it is traced */
         dice = stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) != PY_INTEGER;
@@ -495,11 +518,14 @@ void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
         return;
     if (w->step_loops)
         return; /* the loop itself runs on the host */
+    lanes = dice ? FLOW_TRACED & ~FLOW_XLA : FLOW_JAX | FLOW_TORCH;
+    if (enters_graph(w, n))
+        lanes &= FLOW_JAX | FLOW_FLAX;
     /* A file that is read while tracing gives a constant: usually a setting. */
-    c = lint_report(w, LINT_RULE_side_effect, n,
-                    dice ? FLOW_TRACED & ~FLOW_XLA : FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
-                    "`%.*s` happens on the host, while tracing", STET_FMT(lint_quote(w, n)));
-    lint_minor(c, file ? LINT_MINOR : LINT_FULL);
+    lint_minor(lint_report(w, LINT_RULE_side_effect, n, lanes, LINT_ANY, 0,
+                           "`%.*s` happens on the host, and not in the compiled program",
+                           STET_FMT(lint_quote(w, n))),
+               file ? LINT_MINOR : LINT_FULL);
 }
 
 void rule_barrier(struct stet_flow_walk *w, stet_python_ref n)

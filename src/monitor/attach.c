@@ -265,7 +265,7 @@ static enum stet_rc recount(void *context, const struct stet_account *a,
     return stet_pulse_recount(k->attach->pulse, a, k->process_of, k->processes, err);
 }
 
-/* The run is over: it is explained as `stet explain` does. On failure the live answers stay. */
+/* The run has ended: it is explained as `stet explain` does. On failure the live answers stay. */
 static void take_account(struct stet_monitor_attach *a)
 {
     struct counting k = {.attach = a};

@@ -392,6 +392,12 @@ static bool is_held(const struct stet_live *l, const struct stet_finding *f)
            l->reported + HELD_MOST >= h->finding_count;
 }
 
+static bool is_for_the_end(struct stet_live *l, const struct stet_finding *f)
+{
+    return is_open(l, f) || stet_history_needs_steps(&l->x.history.sightings[f->sighting]) ||
+           stet_history_may_be_ahead(&l->x.history, f);
+}
+
 static void report(struct stet_live *l, bool last)
 {
     for (; l->reported < l->x.history.finding_count; l->reported++) {
@@ -401,11 +407,23 @@ static void report(struct stet_live *l, bool last)
             return;
         if (f->cause == STET_CAUSE_NONE || stet_history_outside(&l->x.history, f))
             continue;
-        if (!last && !f->benign && (is_open(l, f) || stet_history_may_be_ahead(&l->x.history, f)) &&
+        if (!last && !f->benign && is_for_the_end(l, f) &&
             stet_map_put(&l->deferred, l->reported, 1))
             continue;
         report_one(l, f);
     }
+}
+
+/* The steps of a run are counted when all of it was read, if a finding needs them. */
+static void fill_steps(struct stet_live *l)
+{
+    const struct stet_history *h = &l->x.history;
+    bool needed = false;
+
+    for (uint32_t i = 0; !needed && i < h->finding_count; i++)
+        needed = stet_history_needs_steps(&h->sightings[h->findings[i].sighting]);
+    if (needed)
+        stet_session_count_steps(&l->x);
 }
 
 /* Operations outside any jitted function wait until the run is over, and so do the programs of a
@@ -498,6 +516,8 @@ void stet_live_poll(struct stet_live *l, bool last)
         return;
     translate(l);
     l->changes++;
+    if (last)
+        fill_steps(l);
     if (stet_history_judge_from(&l->x.history, l->reported, NULL) != STET_OK) {
         l->off = true;
         return;

@@ -25,7 +25,7 @@ enum { STET_MEASURED = STET_BETWEEN };
 struct stet_pulse_process {
     bool used;
     bool ended; /* its end record was read: its totals are final */
-    bool gone;  /* the process no longer exists, or the run is over */
+    bool gone;  /* the process no longer exists, or the run has ended */
     uint64_t pid;
     int64_t rank; /* -1 when not known */
     char host[64];

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "monitor/rank_post.h"
 #include "monitor/thread_state.h"
 
 #include <fcntl.h>
@@ -20,6 +21,7 @@ struct stet_beacon {
     char run[64], folder[PATH_MAX];
     int64_t next_ms;
     uint64_t progress;
+    struct stet_rank_post post;
     bool open;
     struct stet_monitor_attach attach;
 };
@@ -64,6 +66,7 @@ static void write_states(struct stet_beacon *b)
     if (stet_monitor_ranks_look(&s, &b->attach, NULL) != STET_OK)
         return;
     stet_monitor_ranks_json(&out, &b->attach, &s);
+    stet_monitor_post(&b->post, &s, &b->attach);
     stet_monitor_ranks_release(&s);
     gethostname(host, sizeof host - 1);
     snprintf(path, sizeof path, "%s/state", b->folder);
@@ -170,8 +173,7 @@ static bool take_state(const json_t *one, struct stet_rank_state *s)
 {
     enum stet_rank_kind kind;
 
-    if (take_number(one, "pid") != s->pid ||
-        !is_kind(json_string_value(json_object_get(one, "kind")), &kind))
+    if (!is_kind(json_string_value(json_object_get(one, "kind")), &kind))
         return false;
     s->kind = kind;
     s->now = json_is_true(json_object_get(one, "line_is_now"));
@@ -200,10 +202,64 @@ bool stet_monitor_beacon_read(const char *folder, struct stet_rank_state *s)
         return false;
     root = json_loadb(file.bytes.ptr, file.bytes.len, 0, NULL);
     stet_file_close(&file);
-    json_array_foreach(json_object_get(root, "ranks"), i, one) found = found || take_state(one, s);
+    json_array_foreach(json_object_get(root, "ranks"), i, one) found =
+        found || (take_number(one, "pid") == s->pid && take_state(one, s));
     json_decref(root);
     s->remote = found;
     if (found)
         s->seen_s = (uint64_t)(time(NULL) - st.st_mtim.tv_sec);
+    return found;
+}
+
+/* A name in the terminal's and the report's terms has no more. */
+enum { NAME_MOST = 128 };
+
+static struct stet_view keep_text(struct stet_arena *a, const json_t *from, const char *key)
+{
+    const char *text = json_string_value(json_object_get(from, key));
+
+    return text ? stet_arena_printf(a, "%.*s", NAME_MOST, text) : (struct stet_view){0};
+}
+
+static void take_counts(const json_t *one, struct stet_rank_state *s, struct stet_arena *texts)
+{
+    s->program = keep_text(texts, one, "program");
+    s->runs = take_number(one, "program_runs");
+    s->finished = keep_text(texts, one, "finished_program");
+    s->pending = keep_text(texts, one, "pending_program");
+    s->finished_known = json_is_integer(json_object_get(one, "pending_executions"));
+    s->pending_count = take_number(one, "pending_executions");
+    s->pending_ns = take_number(one, "pending_ns");
+    s->at_least = json_is_true(json_object_get(one, "counts_are_lower_bounds"));
+    s->executions = take_number(one, "executions");
+    s->steps_known = json_is_integer(json_object_get(one, "steps"));
+    s->steps = take_number(one, "steps");
+    s->wait_ns = take_number(one, "wait_ns");
+    s->memory = take_number(one, "memory_bytes");
+    s->memory_peak = take_number(one, "memory_peak_bytes");
+    s->age_ns = take_number(one, "age_ns");
+}
+
+bool stet_monitor_beacon_take(struct stet_view message, struct stet_rank_state *s,
+                              struct stet_arena *texts)
+{
+    json_t *root = json_loadb(message.ptr, message.len, 0, NULL), *one, *rank;
+    uint64_t at = take_number(root, "at"), now = (uint64_t)time(NULL);
+    bool found;
+
+    one = json_array_get(json_object_get(root, "ranks"), 0);
+    rank = json_object_get(one, "rank");
+    found = json_is_integer(rank) && json_integer_value(rank) == s->rank &&
+            take_number(one, "pid") && take_state(one, s);
+    if (found) {
+        struct stet_view host = keep_text(texts, one, "host");
+
+        take_counts(one, s, texts);
+        s->pid = take_number(one, "pid");
+        s->host = host.len ? host.ptr : "";
+        s->remote = true;
+        s->seen_s = now > at ? now - at : 0;
+    }
+    json_decref(root);
     return found;
 }

@@ -18,5 +18,9 @@ void stet_monitor_beacon_free(struct stet_beacon *b);
 /* Fills in what the `stet run` of another host left about a process: kind, line, what it waits for.
  * False if there is nothing, or it is older than a minute. `folder` is the run's or the job's. */
 bool stet_monitor_beacon_read(const char *folder, struct stet_rank_state *s);
+/* The same from a message of rank_post.c, for a rank that has no process here. False if it is not
+ * of this rank, or not a message. */
+bool stet_monitor_beacon_take(struct stet_view message, struct stet_rank_state *s,
+                              struct stet_arena *texts);
 
 #endif

@@ -43,7 +43,7 @@ static void compare_counts(struct stet_rank_hang *h, const struct stet_rank_stat
     h->kind = STET_RANK_DEVICE;
 }
 
-/* Is it one program, which all have started as often? */
+/* Is it one program, which all have started equally often? */
 static bool is_common(const struct stet_rank_states *s)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -147,10 +147,11 @@ void stet_monitor_rank_hang_text(struct stet_buf *out, const struct stet_rank_ha
     if (!h->found)
         return;
     if (h->all) {
-        stet_buf_printf(out,
-                        "all %zu ranks wait in %.*s, which all have started as often: a device, or "
-                        "the network between them, does not go on",
-                        h->waiting, STET_FMT(h->program));
+        stet_buf_printf(
+            out,
+            "all %zu ranks wait in %.*s, and all have started it equally often: a device, "
+            "or the network between them, makes no progress",
+            h->waiting, STET_FMT(h->program));
         return;
     }
     put_culprits(out, h);

@@ -12,7 +12,8 @@ struct stet_rank_hang {
     bool found;               /* some ranks have waited for a while, in a program of theirs */
     enum stet_rank_kind kind; /* of those that hold them up */
     bool behind; /* all are inside programs; those named have started the last one less often */
-    bool all;    /* all are inside programs, and as often: no rank holds the others up */
+    bool all;    /* all are inside programs, and have started them equally often: no rank holds the
+                    others up */
     int64_t ranks[STET_HANG_RANKS]; /* the first of those that hold the others up */
     size_t count, waiting;          /* how many hold up, and how many wait */
     struct stet_view program;       /* what the others wait in; may be empty */

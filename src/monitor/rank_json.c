@@ -16,7 +16,7 @@ static void place_json(struct stet_json *j, const char *key, const char *file, c
     stet_json_end_object(j);
 }
 
-static void rank_json(struct stet_json *j, const struct stet_rank_state *s)
+void stet_monitor_rank_json(struct stet_json *j, const struct stet_rank_state *s)
 {
     bool there = s->kind != STET_RANK_MISSING;
 
@@ -72,7 +72,7 @@ void stet_monitor_ranks_json_parts(struct stet_json *j, const struct stet_rank_s
     stet_json_end_object(j);
     stet_json_array(j, "ranks");
     for (size_t i = 0; i < s->count; i++)
-        rank_json(j, &s->items[i]);
+        stet_monitor_rank_json(j, &s->items[i]);
     stet_json_end_array(j);
 }
 

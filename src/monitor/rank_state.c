@@ -299,7 +299,7 @@ static void describe(struct stet_rank_state *s, const struct look *l, const char
     if (s->kind == STET_RANK_WAITING && l->here)
         s->blocked_in = l->after.blocked_in;
     c = s->kind == STET_RANK_COMPILING ? open_compile(l->digest) : NULL;
-    if (c) { /* its name is known only when it is over */
+    if (c) { /* its name is known only when it has ended */
         s->open_ns = now_ns > c->time_ns ? now_ns - c->time_ns : 0;
         s->program = stet_traits_function_of(c->name);
         s->runs = 0;
@@ -386,6 +386,11 @@ static bool is_replaced(const struct look *old, const struct look *looks, size_t
     return false;
 }
 
+void stet_monitor_ranks_sort(struct stet_rank_states *s)
+{
+    qsort(s->items, s->count, sizeof *s->items, in_order);
+}
+
 enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
                                      const struct stet_monitor_attach *a, struct stet_err *err)
 {
@@ -395,6 +400,7 @@ enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
     uint64_t now_ns;
 
     *out = (struct stet_rank_states){.items = stet_mem_calloc(room, sizeof *out->items)};
+    stet_arena_init(&out->arena, (size_t)4 << 20);
     if (!looks || !out->items) {
         stet_mem_free(looks);
         stet_monitor_ranks_release(out);
@@ -417,7 +423,7 @@ enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
     out->left_out = all > n ? all - n : 0;
     if (a->running && !out->left_out)
         add_missing(out, room);
-    qsort(out->items, out->count, sizeof *out->items, in_order);
+    stet_monitor_ranks_sort(out);
     stet_mem_free(looks);
     return STET_OK;
 }
@@ -425,5 +431,6 @@ enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
 void stet_monitor_ranks_release(struct stet_rank_states *s)
 {
     stet_mem_free(s->items);
+    stet_arena_release(&s->arena);
     *s = (struct stet_rank_states){0};
 }

@@ -3,6 +3,7 @@
 #ifndef STET_MONITOR_RANK_STATE_H
 #define STET_MONITOR_RANK_STATE_H
 
+#include "base/arena.h"
 #include "journal/remote_stack.h"
 #include "monitor/attach.h"
 
@@ -50,15 +51,20 @@ struct stet_rank_state {
 struct stet_rank_states {
     struct stet_rank_state *items; /* the slowest and the missing first */
     size_t count;
-    int64_t world;   /* processes of the job by its launcher; 0 when not known */
-    size_t left_out; /* processes of the run that are not followed: there are too many */
+    int64_t world;           /* processes of the job by its launcher; 0 when not known */
+    size_t left_out;         /* processes of the run that are not followed: there are too many */
+    struct stet_arena arena; /* texts about ranks of other hosts */
 };
 
 /* Takes a quarter of a second, in which it sees which threads run. Texts are borrowed from `a`. */
 enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
                                      const struct stet_monitor_attach *a, struct stet_err *err);
 void stet_monitor_ranks_release(struct stet_rank_states *s);
+/* The slowest and the missing first. */
+void stet_monitor_ranks_sort(struct stet_rank_states *s);
 struct stet_json;
+/* Writes one of "ranks" of schema stet.ranks/1. */
+void stet_monitor_rank_json(struct stet_json *j, const struct stet_rank_state *s);
 /* Writes "hang" and "ranks" of that schema. */
 void stet_monitor_ranks_json_parts(struct stet_json *j, const struct stet_rank_states *s);
 /* Writes schema stet.ranks/1. */

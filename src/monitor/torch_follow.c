@@ -20,15 +20,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Ranks that do the same do it within moments of each other; a rank that has not followed by then
- * has diverged. */
-static const uint64_t patience_ns = 1000000000;
+/* Ranks that do the same do it within moments of each other; a rank that has not followed so long
+ * after a compile was first seen, or after it ended, has diverged. */
+static const uint64_t running_ns = 3000000000, ended_ns = 1000000000;
 
-enum { WAITING = 256, HELD = 64 };
+enum { WAITING = 256, HELD = 64, OPEN = 1024 };
 
 struct waiting {
     uint32_t compile;
-    uint64_t since_ns;
+    uint64_t due_ns;
 };
 
 /* A recording that the printed log has before the trace names its function. */
@@ -55,6 +55,7 @@ struct stet_monitor_torch {
     uint64_t ended;              /* compiles */
     uint64_t compared;           /* what there was when ranks were last compared */
     uint32_t breaks_told;
+    uint32_t open; /* compiles before this one have ended */
 };
 
 static bool event(void *context, const struct stet_recompile *row)
@@ -85,6 +86,32 @@ static bool is_power_of_two(uint32_t n)
     return n && !(n & (n - 1));
 }
 
+static bool is_new_difference(void *context, uint64_t key)
+{
+    struct stet_monitor_torch *r = context;
+
+    return stet_map_get(&r->differences, key) == STET_MAP_NONE &&
+           stet_map_put(&r->differences, key, 1);
+}
+
+/* Looks later whether other ranks have followed; once for each compile. */
+static void await_ranks(struct stet_monitor_torch *r, uint32_t compile, uint64_t patience_ns)
+{
+    uint64_t due_ns = stet_clock_ns() + patience_ns;
+
+    for (size_t i = 0; i < r->waiting_count; i++) {
+        struct waiting *w = &r->waiting[i];
+
+        if (w->compile != compile)
+            continue;
+        w->due_ns = due_ns < w->due_ns ? due_ns : w->due_ns;
+        return;
+    }
+    if (r->waiting_count < WAITING &&
+        is_new_difference(r, stet_hash_mix_u64((struct stet_hash){3, 0}, compile).lo))
+        r->waiting[r->waiting_count++] = (struct waiting){compile, due_ns};
+}
+
 static void notice(void *context, struct stet_torch *t, uint32_t compile)
 {
     struct stet_monitor_torch *r = context;
@@ -96,8 +123,7 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
         return;
     if (r->live)
         stet_session_torch_row(t, STET_ROW_COMPILE, compile, event, r->live);
-    if (r->waiting_count < WAITING)
-        r->waiting[r->waiting_count++] = (struct waiting){compile, stet_clock_ns()};
+    await_ranks(r, compile, ended_ns);
     if (!c->limit && !is_power_of_two(c->number))
         return;
     stet_torch_explain(t, compile, &why);
@@ -182,34 +208,6 @@ static void say(struct stet_monitor_torch *r)
     r->out.len = 0;
 }
 
-static void divergence(struct stet_monitor_torch *r, uint32_t compile)
-{
-    struct stet_torch_why why;
-    uint32_t with, without;
-
-    /* In a tie it is unknown which rank is wrong; the rank with more programs is reported
-     * anyway. */
-    if (!stet_torch_diverges(&r->torch, compile, &with, &without) || with > without)
-        return;
-    stet_torch_explain(&r->torch, compile, &why);
-    who(&r->torch, compile, &r->out);
-    stet_buf_printf(&r->out, " diverges from %u other rank%s, rank-divergence: ", without,
-                    without == 1 ? "" : "s");
-    if (why.has_guard)
-        stet_buf_printf(&r->out, "guard %.*s failed here alone", STET_FMT(why.guard.expr));
-    stet_buf_str(&r->out, "\n      at ");
-    stet_session_torch_text_place(&why.origin, &r->out);
-    stet_buf_str(&r->out, "; a collective that only some ranks reach will hang\n");
-}
-
-static bool is_new_difference(void *context, uint64_t key)
-{
-    struct stet_monitor_torch *r = context;
-
-    return stet_map_get(&r->differences, key) == STET_MAP_NONE &&
-           stet_map_put(&r->differences, key, 1);
-}
-
 static void tell_difference(void *context, const struct stet_divergence *d)
 {
     struct stet_monitor_torch *r = context;
@@ -218,6 +216,47 @@ static void tell_difference(void *context, const struct stet_divergence *d)
         r->differ(d);
     if (r->live)
         stet_live_difference(r->live, d);
+}
+
+/* A recompile of some ranks alone, and the lowest rank that did not follow. */
+struct lone {
+    struct stet_monitor_torch *follow;
+    uint32_t without;
+    int64_t other;
+};
+
+static bool tell_lone(void *context, const struct stet_recompile *row)
+{
+    const struct lone *l = context;
+    uint64_t now_ns = stet_clock_wall_ns();
+    struct stet_divergence d = {.finding = STET_AGREEMENT_DIFFERS,
+                                .torch = true,
+                                .rank = row->rank,
+                                .other = l->other,
+                                .function = row->function,
+                                .other_function = row->function,
+                                .time_ns = row->time_ns,
+                                .after_ns = now_ns > row->time_ns ? now_ns - row->time_ns : 0,
+                                .alone = true,
+                                .missing_count = l->without,
+                                .answered = true,
+                                .explained = true,
+                                .pair = *row,
+                                .trigger = row->trigger};
+
+    tell_difference(l->follow, &d);
+    return true;
+}
+
+static void divergence(struct stet_monitor_torch *r, uint32_t compile)
+{
+    struct lone l = {.follow = r};
+    uint32_t with;
+
+    /* In a tie it is unknown which rank is wrong; the rank with more programs is reported
+     * anyway. */
+    if (stet_torch_diverges(&r->torch, compile, &with, &l.without, &l.other) && with <= l.without)
+        stet_session_torch_row(&r->torch, STET_ROW_COMPILE, compile, tell_lone, &l);
 }
 
 /* A pair is considered as soon as both ranks have a graph, and again when their settings are known.
@@ -241,13 +280,27 @@ static void compare_graphs(struct stet_monitor_torch *r)
     stet_arena_release(&arena);
 }
 
+/* Recompiles that go on, whose reason is known: the trace has it when they begin. */
+static void look_at_running(struct stet_monitor_torch *r)
+{
+    const struct stet_torch *t = &r->torch;
+
+    while (r->open < t->compile_count && t->compiles[r->open].ended)
+        r->open++;
+    for (uint32_t i = r->open; i < t->compile_count && i - r->open < OPEN; i++) {
+        if (!t->compiles[i].ended && t->compiles[i].number &&
+            stet_session_torch_is_again(&t->compiles[i]))
+            await_ranks(r, i, running_ns);
+    }
+}
+
 static void look_at_ranks(struct stet_monitor_torch *r, bool all)
 {
     uint64_t now = stet_clock_ns();
     size_t kept = 0;
 
     for (size_t i = 0; i < r->waiting_count; i++) {
-        if (all || now - r->waiting[i].since_ns >= patience_ns)
+        if (all || now >= r->waiting[i].due_ns)
             divergence(r, r->waiting[i].compile);
         else
             r->waiting[kept++] = r->waiting[i];
@@ -350,6 +403,7 @@ void stet_monitor_torch_poll(struct stet_monitor_torch *r, bool last)
     for (; r->live && r->breaks_told < r->torch.break_count; r->breaks_told++)
         stet_session_torch_row(&r->torch, STET_ROW_BREAK, r->breaks_told, event, r->live);
     tell_held(r, last);
+    look_at_running(r);
     look_at_ranks(r, false);
     compare_graphs(r);
     if (last && r->live)

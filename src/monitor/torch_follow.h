@@ -37,7 +37,8 @@ void stet_monitor_torch_differ(struct stet_monitor_torch *r,
 struct stet_torch *stet_monitor_torch_model(struct stet_monitor_torch *r);
 /* Did torch.compile compile anything? Call it after the command has ended. */
 bool stet_monitor_torch_compiled(struct stet_monitor_torch *r);
-/* Reads what is new, and reports each recompile on standard error. `last`: the command is over. */
+/* Reads what is new, and reports each recompile on standard error. `last`: the command has ended.
+ */
 void stet_monitor_torch_poll(struct stet_monitor_torch *r, bool last);
 /* Takes the ranks of processes that also loaded a plugin from their journals. `live` may be
  * NULL. */

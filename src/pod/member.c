@@ -387,10 +387,9 @@ bool stet_pod_member_was_here(struct stet_pod_member *m, int64_t rank)
 
 const char *stet_pod_member_apart(const struct stet_pod_member *m)
 {
-    return m->doubled ? "another process has this rank"
-           : m->contested
-               ? "two processes say that they are the same rank: one may be of an earlier "
-                 "launch"
+    return m->doubled     ? "another process has this rank"
+           : m->contested ? "two processes claim to be the same rank: one may be of an earlier "
+                            "launch"
            : m->unshared ? "a rank that must compile the same does not answer in this channel: not "
                            "all ranks share it"
                          : NULL;

@@ -1,4 +1,4 @@
-/* News from leaders, and the roll call: which ranks have not come to a program that all must
+/* News from leaders, and the roll call: which ranks have not reached a program that all must
  * compile?
  *
  * While a job makes progress, nothing of this happens. A rank without progress looks for news of

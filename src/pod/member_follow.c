@@ -284,7 +284,7 @@ static void send_report(struct stet_pod_member *m, const struct stet_pod_verdict
 }
 
 /* The leader gives its program when it has read the report, and other ranks come at about the same
- * time: what is told is put together a moment later. */
+ * time: the report is put together a moment later. */
 static void report_difference(struct stet_pod_member *m, struct stet_pod_peer *p,
                               struct stet_pod_record *r, const struct stet_pod_entry *theirs,
                               bool certain, bool went_on)

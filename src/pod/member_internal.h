@@ -101,7 +101,7 @@ const struct stet_pod_scope *stet_pod_member_scope_of(const struct stet_pod_memb
 int64_t stet_pod_member_leader(const struct stet_pod_member *m, const struct stet_pod_entry *e);
 bool stet_pod_member_leads(const struct stet_pod_member *m);
 
-/* Tells the host, unless two processes say that they are one of the ranks. */
+/* Tells the host, unless two processes claim one of the ranks. */
 void stet_pod_member_say(struct stet_pod_member *m, const struct stet_pod_verdict *v);
 
 /* Has this rank ever been here? In a channel that all processes of the job use, a rank that was not
@@ -115,7 +115,7 @@ bool stet_pod_member_take(struct stet_pod_member *m, const struct stet_pod_entry
 
 /* Settles open entries by what their leaders have published. */
 void stet_pod_member_follow(struct stet_pod_member *m, uint64_t now);
-/* Tells differences whose time has come. Returns when there is more to do, in milliseconds. */
+/* Reports differences that are due. Returns when there is more to do, in milliseconds. */
 uint32_t stet_pod_member_tell(struct stet_pod_member *m, bool now);
 /* Reads what is new in a rank's log; waits for the next message if `wait_ms`. True if something
  * was. */
@@ -143,7 +143,7 @@ void stet_pod_member_announce(struct stet_pod_member *m, const char *text);
 /* Reads the news of leaders, rarely and only while this rank makes no progress. Returns when it has
  * more to do, in milliseconds. */
 uint32_t stet_pod_member_listen(struct stet_pod_member *m, uint64_t now);
-/* Finds ranks that have not come to a program. Returns when it has more to do, in milliseconds. */
+/* Finds ranks that have not reached a program. Returns when it has more to do, in milliseconds. */
 uint32_t stet_pod_member_call(struct stet_pod_member *m, uint64_t now);
 
 static inline uint64_t stet_pod_member_now(const struct stet_pod_member *m)

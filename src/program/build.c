@@ -238,3 +238,14 @@ void stet_build_number(struct stet_program *p)
     if (p->module)
         number(p, p->module);
 }
+
+enum stet_rc stet_build_finish(struct stet_program *p, enum stet_rc rc, struct stet_err *err)
+{
+    if (rc == STET_OK) {
+        stet_build_number(p);
+        rc = stet_program_index(p, err);
+    }
+    if (rc != STET_OK)
+        stet_program_release(p);
+    return rc;
+}

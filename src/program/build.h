@@ -68,4 +68,8 @@ const struct stet_attr_name *stet_build_name(struct stet_arena *a, struct stet_v
  * arguments before its operations) and sets op_count and value_count. */
 void stet_build_number(struct stet_program *p);
 
+/* The last step of building: numbers and indexes the program if `rc` is STET_OK. A program with a
+ * failure is released. Returns `rc`, or why indexing failed. */
+enum stet_rc stet_build_finish(struct stet_program *p, enum stet_rc rc, struct stet_err *err);
+
 #endif

@@ -9,6 +9,8 @@
 /* The text that MLIR prints: "tensor<2x?xf32>", "#stablehlo.dot<...>", "loc(...)". `out->failed` is
  * set if memory ran out. */
 void stet_print_type(struct stet_buf *out, const struct stet_type *t);
+/* An integer, a float or an index: "ui8", "bf16", "index". */
+void stet_print_scalar(struct stet_buf *out, const struct stet_type *t);
 void stet_print_attr(struct stet_buf *out, const struct stet_attr *a);
 void stet_print_loc(struct stet_buf *out, const struct stet_loc *loc);
 

@@ -139,10 +139,18 @@ static void print_function(struct stet_buf *out, const struct stet_type *t, unsi
         stet_buf_char(out, ')');
 }
 
-static void print_type(struct stet_buf *out, const struct stet_type *t, unsigned depth)
+void stet_print_scalar(struct stet_buf *out, const struct stet_type *t)
 {
     static const char *const signs[] = {"i", "si", "ui"};
 
+    if (t->kind == STET_TYPE_INTEGER)
+        stet_buf_printf(out, "%s%u", signs[t->sign], t->width);
+    else
+        stet_buf_str(out, t->kind == STET_TYPE_FLOAT ? stet_float_name(t->flavour) : "index");
+}
+
+static void print_type(struct stet_buf *out, const struct stet_type *t, unsigned depth)
+{
     if (depth++ == STET_MAX_DEPTH)
         return;
     switch ((enum stet_type_kind)t->kind) {
@@ -153,13 +161,9 @@ static void print_type(struct stet_buf *out, const struct stet_type *t, unsigned
                                                         : stet_type_rest(t)->text);
         break;
     case STET_TYPE_INTEGER:
-        stet_buf_printf(out, "%s%u", signs[t->sign], t->width);
-        break;
     case STET_TYPE_FLOAT:
-        stet_buf_str(out, stet_float_name(t->flavour));
-        break;
     case STET_TYPE_INDEX:
-        stet_buf_str(out, "index");
+        stet_print_scalar(out, t);
         break;
     case STET_TYPE_COMPLEX:
         print_shaped(out, "complex", t, depth);

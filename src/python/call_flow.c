@@ -482,8 +482,8 @@ struct stet_python_value stet_python_flow_of_call(struct stet_python_flow *x, st
     if (c.definition)
         return stet_python_flow_of_project(x, n, &c);
     if (x->copies && c.effect == PY_GIVES_SIZE) /* len(x), x.size() */
-        return stet_python_flow_of_size(x, c.object ? c.object
-                                                    : stet_python_argument(x->frame->module, n, 0));
+        return stet_python_flow_of_count(
+            x, c.object ? c.object : stet_python_argument(x->frame->module, n, 0));
     if (c.meaning == PY_MEANS_READS_VARIABLE && /* os.getenv("RANK") */
         stet_python_variable(x->frame->module, stet_python_argument(x->frame->module, n, 0), &v))
         return v;

@@ -142,6 +142,8 @@ enum stet_python_meaning {
     PY_MEANS_TAKES_RATE, /* makes an optimizer; the first argument is its rate */
     PY_MEANS_CAPTURABLE, /* makes an optimizer that counts its steps in Python unless told not to */
     PY_MEANS_BATCHES,    /* makes an iterator over batches */
+    PY_MEANS_CUTS_BATCHES, /* of a library's data set: makes one of batches, the last of which is
+                              short */
     PY_MEANS_PADS_TO_LONGEST,
     /* Of a compiler or a step. */
     PY_MEANS_ENDS_STEP,       /* of PyTorch/XLA */

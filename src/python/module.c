@@ -1,6 +1,7 @@
 /* Reads a file, and answers the questions that need only its tree, not its values. */
 #include "python/module.h"
 
+#include "base/path.h"
 #include "python/bindings.h"
 
 enum { LARGEST_FILE = 4 << 20 };
@@ -109,6 +110,11 @@ bool stet_python_module_parse(struct stet_python_module *m, struct stet_python_p
         return true;
     m->parsed = true;
     return stet_python_module_index(m);
+}
+
+bool stet_python_is_own(const struct stet_python_module *m)
+{
+    return m->parsed && !stet_path_is_installed(stet_view_str(m->path));
 }
 
 bool stet_python_module_open(struct stet_python_module *m, struct stet_view path)

@@ -49,6 +49,8 @@ struct stet_python_module {
     bool tried, parsed;
 };
 
+/* Is it a file of the project, not of an installed package, and could it be read? */
+bool stet_python_is_own(const struct stet_python_module *m);
 /* Reads a file; a file that is missing or too large has no text. False when out of memory. */
 bool stet_python_module_open(struct stet_python_module *m, struct stet_view path);
 /* Parses and indexes a text, which must outlive the module. False when out of memory; a text that

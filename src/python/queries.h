@@ -104,9 +104,10 @@ enum stet_python_seen {
 struct stet_python_watched {
     struct stet_view file;
     uint32_t line;
-    uint32_t before; /* of a generator: its line at the compile before; 0 when not known */
-    uint32_t holder; /* of a generator: the frame whose loop or variable has it, + 1 */
-    bool lambda;     /* the line is of a lambda in it, not of the function around that */
+    uint32_t before;   /* of a generator: its line at the compile before; 0 when not known */
+    uint32_t holder;   /* of a generator: the frame whose loop or variable has it, + 1 */
+    uint64_t variable; /* the hash of that variable's name; 0: a loop has it */
+    bool lambda;       /* the line is of a lambda in it, not of the function around that */
 };
 
 enum { STET_PYTHON_WATCHED = 20 };
@@ -287,8 +288,8 @@ struct stet_python_code {
 
 /* How a value is used in it; bits. */
 enum stet_python_use {
-    PY_USED_COUNT = 1,  /* a loop runs so many times */
-    PY_USED_TOPK = 2,   /* so many are taken */
+    PY_USED_COUNT = 1,  /* a loop runs this many times */
+    PY_USED_TOPK = 2,   /* this many are taken */
     PY_USED_PARTS = 4,  /* lengths of parts, or of packed sequences */
     PY_USED_MEMBER = 8, /* tested for membership, or indexed by name */
 };

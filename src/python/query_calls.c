@@ -46,41 +46,58 @@ static bool within(struct stet_python_trail *t, const struct stet_python_module 
     return false;
 }
 
+/* A function whose calls are searched: in its own module and in another one, which may be NULL. */
+struct called {
+    struct stet_python_question q;
+    struct stet_python_trail t;
+    const struct stet_python_module *m, *other;
+    stet_python_ref function; /* 0: there is none at this line */
+};
+
+static void find_called(struct called *c, struct stet_python_sources *s, struct stet_view file,
+                        uint32_t line, struct stet_view near)
+{
+    static const struct stet_python_stack nothing;
+
+    c->t = (struct stet_python_trail){.x = stet_python_ask(&c->q, s, NULL), .stack = &nothing};
+    c->m = stet_python_open(s, file);
+    c->other = near.len ? stet_python_open(s, near) : NULL;
+    c->function = c->m ? stet_python_function_at(c->m, line) : 0;
+}
+
+static uint32_t all_calls(struct called *c, struct stet_python_watched *out, uint32_t most)
+{
+    uint32_t count = c->function ? call_sites(&c->t, c->m, 0, c->m, c->function, out, most) : 0;
+
+    count = count < most ? count : most;
+    if (c->function && c->other && c->other != c->m)
+        count += call_sites(&c->t, c->other, 0, c->m, c->function, out + count, most - count);
+    return count < most ? count : most;
+}
+
 uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                                 struct stet_view near, struct stet_python_watched *out,
                                 uint32_t most)
 {
-    static const struct stet_python_stack nothing;
-    struct stet_python_question q;
-    struct stet_python_trail t = {.x = stet_python_ask(&q, s, NULL), .stack = &nothing};
-    const struct stet_python_module *m = stet_python_open(s, file);
-    const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
-    stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
-    uint32_t count = function ? call_sites(&t, m, 0, m, function, out, most) : 0;
+    struct called c;
 
-    count = count < most ? count : most;
-    if (function && other && other != m)
-        count += call_sites(&t, other, 0, m, function, out + count, most - count);
-    return count < most ? count : most;
+    find_called(&c, s, file, line, near);
+    return all_calls(&c, out, most);
 }
 
 bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                            struct stet_view near, uint32_t line_near,
                            struct stet_python_watched *out)
 {
-    static const struct stet_python_stack nothing;
-    struct stet_python_question q;
-    struct stet_python_trail t = {.x = stet_python_ask(&q, s, NULL), .stack = &nothing};
-    const struct stet_python_module *m = stet_python_open(s, file);
-    const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
-    stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
     struct stet_python_watched calls[2];
+    struct called c;
 
-    if (!function)
+    find_called(&c, s, file, line, near);
+    if (!c.function)
         return false;
-    if (other && line_near && within(&t, other, line_near, m, function, out))
+    if (c.other && line_near && within(&c.t, c.other, line_near, c.m, c.function, out))
         return true;
-    if (stet_python_call_lines(s, file, line, near, calls, 2) != 1)
+    if (all_calls(&c, calls, 2) != 1)
         return false;
     *out = calls[0];
     return true;

@@ -434,6 +434,32 @@ static struct jitting follow(struct search *s, stet_python_ref n, int position, 
     }
 }
 
+/* The call of jit, or the decorator, that is given the function, wherever the result went. */
+static struct jitting of_definition(struct search *s, const struct stet_python_module *m,
+                                    stet_python_ref function)
+{
+    const struct stet_python_frame *before = frame_of(s);
+    struct jitting found = decorated(s, m, function);
+
+    for (size_t i = 0; i < m->calls.count; i++) {
+        stet_python_ref call = m->calls.items[i], options, given = stet_python_argument(m, call, 0);
+        struct stet_python_frame frame = {.module = m,
+                                          .function = stet_python_function_around(m, call)};
+        const struct stet_python_transform *t;
+
+        s->w->q.flow.frame = &frame;
+        t = stet_python_transform_in(&s->w->q.flow,
+                                     stet_python_field(&m->ast, call, PY_FIELD_FUNCTION), &options);
+        if (t && t->kind == PY_JITS && given &&
+            stet_python_resolve_name(&s->w->q.flow, given).definition == function) {
+            s->several |= found.at != 0;
+            found = found.at ? found : (struct jitting){m, call};
+        }
+        s->w->q.flow.frame = before;
+    }
+    return found;
+}
+
 /* The call that is known to run the function, otherwise the first one whose function was jitted. */
 static struct jitting of_waiting(struct search *s, const struct stet_python_module *m,
                                  stet_python_ref function)
@@ -456,7 +482,7 @@ static struct jitting of_waiting(struct search *s, const struct stet_python_modu
     while (!found.at && stet_python_own_next(here, w->waits[0], &n))
         if (stet_python_kind(&here->ast, n) == PY_CALL)
             found = follow(s, stet_python_field(&here->ast, n, PY_FIELD_FUNCTION), -1, 0);
-    return found;
+    return found.at || !function ? found : of_definition(s, m, function);
 }
 
 struct stet_python_made stet_python_jitted(struct stet_python_sources *sources,

@@ -263,12 +263,6 @@ static void open_all(struct stet_python_sources *s, const struct stet_python_sta
     stet_python_open_imports(s);
 }
 
-/* Is it the project's own file? */
-static bool is_own(const struct stet_python_module *m)
-{
-    return m->parsed && !stet_path_is_installed(stet_view_str(m->path));
-}
-
 made stet_python_switches(struct stet_python_sources *s, const struct stet_python_stack *stack,
                           struct stet_view to)
 {
@@ -279,7 +273,7 @@ made stet_python_switches(struct stet_python_sources *s, const struct stet_pytho
     for (uint32_t k = 0; k < s->count; k++) {
         const struct stet_python_module *m = s->modules[k];
 
-        for (size_t i = 0; is_own(m) && i < m->calls.count; i++) {
+        for (size_t i = 0; stet_python_is_own(m) && i < m->calls.count; i++) {
             stet_python_ref n = m->calls.items[i];
             struct stet_python_question q;
             int mode = training_of(stet_python_ask(&q, s, m), n);
@@ -335,7 +329,7 @@ made stet_python_sets_option(struct stet_python_sources *s, const struct stet_py
     for (uint32_t k = 0; k < s->count; k++) {
         const struct stet_python_module *m = s->modules[k];
 
-        for (size_t i = 0; is_own(m) && i < m->calls.count; i++) {
+        for (size_t i = 0; stet_python_is_own(m) && i < m->calls.count; i++) {
             stet_python_ref n = m->calls.items[i];
 
             if (!sets_option(m, n) || is_before_any(s, stack, m, n) ||

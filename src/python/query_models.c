@@ -1,5 +1,4 @@
 /* Questions about models: fields that hold Python values, which libraries make static for jit. */
-#include "base/path.h"
 #include "python/queries_internal.h"
 
 enum { MOST_CLASSES = 64, PASSES = 3 };
@@ -65,9 +64,8 @@ static void find_models(struct stet_python_sources *s, struct models *all)
     for (uint32_t k = 0; k < s->count; k++) {
         const struct stet_python_module *m = s->modules[k];
 
-        for (size_t i = 0; m->parsed && !stet_path_is_installed(stet_view_str(m->path)) &&
-                           i < m->bindings.count && all->count < MOST_CLASSES;
-             i++)
+        for (size_t i = 0;
+             stet_python_is_own(m) && i < m->bindings.count && all->count < MOST_CLASSES; i++)
             if (m->bindings.items[i].how == PY_BIND_CLASS)
                 all->items[all->count++] = (struct model){m, m->bindings.items[i].value, false};
     }

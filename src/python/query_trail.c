@@ -433,6 +433,7 @@ static verdict call_arguments(struct stet_python_trail *t, const struct stet_pyt
     if (!call)
         return stays;
     a = &m->ast;
+    t->inside = true;
     list = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
     for (stet_python_ref c = list ? stet_python_child(a, list) : 0; c; c = stet_python_next(a, c))
         if (stet_python_kind(a, c) == PY_LIST_SPLAT)

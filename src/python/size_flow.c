@@ -25,6 +25,15 @@ struct stet_python_value stet_python_flow_of_size(struct stet_python_flow *x, st
     return in_mode(x, n, true);
 }
 
+struct stet_python_value stet_python_flow_of_count(struct stet_python_flow *x, stet_python_ref n)
+{
+    struct stet_python_value v = stet_python_flow_of_size(x, n);
+
+    if (v.made.module == v.read.module && v.made.line == v.read.line)
+        v.from &= ~(uint32_t)PY_FROM_SELECTED; /* read where it is counted: their number alone */
+    return v;
+}
+
 /* A number that becomes a size. */
 static struct stet_python_value number(struct stet_python_flow *x, stet_python_ref n)
 {
@@ -155,6 +164,18 @@ static struct stet_python_value array_call(struct stet_python_flow *x, stet_pyth
     return v;
 }
 
+/* A selection on a device whose line was seen to read something back: how many there are. */
+static struct stet_python_value waited(const struct stet_python_flow *x, stet_python_ref call)
+{
+    struct stet_python_value v = stet_python_flow_of_opaque(x, call);
+
+    if (!(v.from & PY_FROM_READ))
+        return nothing;
+    v.from |= PY_FROM_SELECTED;
+    v.made = v.read;
+    return v;
+}
+
 static struct stet_python_value call(struct stet_python_flow *x, stet_python_ref n)
 {
     const struct stet_python_module *m = x->frame->module;
@@ -176,6 +197,9 @@ static struct stet_python_value call(struct stet_python_flow *x, stet_python_ref
         if (has_bound(m, args))
             return v;
         v = c.object ? stet_python_either(v, selection(x, c.object)) : v;
+        /* On a device it waits for the count, wherever the mask was made. */
+        if (c.effect != PY_GIVES_HOST && c.effect != PY_GIVES_COPIES)
+            v = stet_python_either(v, waited(x, n));
     }
     return stet_python_either(v, array_call(x, args, array, c.object != 0));
 }

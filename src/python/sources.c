@@ -1,8 +1,6 @@
 /* Finds files by path, and the imports beside them. */
 #include "python/sources.h"
 
-#include "base/path.h"
-
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -215,7 +213,7 @@ void stet_python_open_imports(struct stet_python_sources *s)
         const struct stet_python_module *m = s->modules[s->imported];
         struct stet_view rest;
 
-        if (!m->parsed || stet_path_is_installed(stet_view_str(m->path)))
+        if (!stet_python_is_own(m))
             continue;
         for (uint32_t i = 1; i < m->ast.names.count; i++)
             if (m->imports[i].len)

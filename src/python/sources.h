@@ -49,7 +49,7 @@ struct stet_python_ways {
 struct stet_python_sources {
     struct stet_python_module *modules[STET_PYTHON_FILES];
     uint32_t count;
-    uint32_t imported; /* the imports of so many of them were opened */
+    uint32_t imported; /* the imports of this many of them were opened */
     size_t bytes;      /* of text, in all files */
     struct stet_map by_path;
     struct stet_map absent; /* folder and import of which no file was found */

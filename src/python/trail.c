@@ -9,6 +9,18 @@ static const verdict stays;
 
 /* ---- verdicts ---- */
 
+/* A call at the end of several is where its own name is. */
+static uint32_t line_of(const struct stet_python_module *m, stet_python_ref n)
+{
+    stet_python_ref name = stet_python_kind(&m->ast, n) == PY_CALL
+                               ? stet_python_field(&m->ast, n, PY_FIELD_FUNCTION)
+                               : 0;
+
+    if (name && stet_python_kind(&m->ast, name) == PY_ATTRIBUTE)
+        n = stet_python_field(&m->ast, name, PY_FIELD_ATTRIBUTE);
+    return stet_python_line(m, n);
+}
+
 verdict stet_python_verdict_at(const struct stet_python_trail *t, stet_python_ref n,
                                enum stet_python_varying how)
 {
@@ -18,7 +30,7 @@ verdict stet_python_verdict_at(const struct stet_python_trail *t, stet_python_re
     return (verdict){.how = how,
                      .module = m,
                      .at = statement ? statement : n,
-                     .line = stet_python_line(m, n),
+                     .line = line_of(m, n),
                      .way = stet_python_way_to(t, n)};
 }
 
@@ -202,7 +214,7 @@ static verdict filled(struct stet_python_trail *t, stet_python_ref n, stet_pytho
 
     t->cancels_in = m;
     t->cancels = stet_python_name(&m->ast, stet_python_bare(&m->ast, left));
-    v = t->cancels ? stet_python_trail_of(t, right) : stays;
+    v = stet_python_trail_of(t, right);
     t->cancels_in = before;
     t->cancels = name;
     if (v.how >= PY_COUNTS)
@@ -264,12 +276,19 @@ static verdict splats(struct stet_python_trail *t, stet_python_ref n)
     return v;
 }
 
-/* Each time another item of a container as written. */
+/* Each time another item of a container as written: the line of the new value, if it is there. */
 static verdict each_listed(const struct stet_python_trail *t, stet_python_ref n)
 {
+    const struct stet_python_module *m = t->x->frame->module;
     verdict v = stet_python_verdict_at(t, n, PY_VARIES);
 
     v.listed = true;
+    for (stet_python_ref c = n; c < m->ast.count && m->ast.nodes[c].start < m->ast.nodes[n].end;
+         c++)
+        if (stet_python_trail_is_new(t, m, c)) {
+            v.line = stet_python_line(m, c);
+            break;
+        }
     return v;
 }
 
@@ -441,13 +460,24 @@ static verdict comprehension(struct stet_python_trail *t, stet_python_ref n)
     return v;
 }
 
+/* A container as written that has no items. */
+static bool is_empty(const struct stet_python_ast *a, stet_python_ref n)
+{
+    n = n ? stet_python_bare(a, n) : 0;
+    return n && (is_list(a, n) || stet_python_kind(a, n) == PY_DICTIONARY) &&
+           stet_python_kind(a, n) != PY_STRING && !stet_python_child(a, n);
+}
+
 static verdict conditional(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_ast *a = &t->x->frame->module->ast;
     stet_python_ref yes = stet_python_child(a, n), test = yes ? stet_python_next(a, yes) : 0;
     stet_python_ref no = test ? stet_python_next(a, test) : 0;
-    verdict decides = stet_python_trail_test(t, test), v;
+    verdict decides, v;
 
+    if (stet_python_trail_begins(t, PY_AT_EACH) && (is_empty(a, yes) || is_empty(a, no)))
+        return stet_python_trail_of(t, is_empty(a, yes) ? no : yes); /* whether there are items */
+    decides = stet_python_trail_test(t, test);
     if (decides.how >= PY_COUNTS ||
         (decides.how && (t->aspect == PY_OF_RANK || t->aspect == PY_OF_TYPE)))
         return stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES), PY_WAY_CHOOSES);

@@ -97,6 +97,7 @@ struct stet_python_trail {
     struct stet_view key, key_text;
     bool once;     /* what is followed ran before the loop, and is the same in each turn */
     bool presence; /* whether there is something, not what */
+    bool inside;   /* the path is not known: it is something in it */
     bool called;   /* a function that the waiting line calls */
     bool made;     /* an object that is made anew: the call that makes it */
     bool decides;  /* a condition: what a variable was at the compile may be later than its use */
@@ -121,6 +122,11 @@ struct stet_python_verdict stet_python_trail_into(struct stet_python_trail *t, s
                                                   struct stet_python_part part);
 /* Is the expression the key of what is followed, in the comprehension that makes it? */
 bool stet_python_trail_is_key(const struct stet_python_trail *t, stet_python_ref n);
+/* Is the question whether there is something, of what is computed and hence there? */
+static inline bool stet_python_trail_is_there(const struct stet_python_trail *t)
+{
+    return t->presence && !t->decides && !t->parts && !t->inside;
+}
 /* The value of a condition. */
 struct stet_python_verdict stet_python_trail_test(struct stet_python_trail *t, stet_python_ref n);
 
@@ -180,6 +186,15 @@ struct stet_python_callee stet_python_trail_denoted(struct stet_python_trail *t,
 /* The same for a call's own function, with the method that runs when an object is called. */
 struct stet_python_callee stet_python_trail_callee(struct stet_python_trail *t,
                                                    stet_python_ref call);
+/* What the methods of the name that a call has give, where the class of its object is not known.
+ * `of`: the method of that class, of which others are newer versions; NULL: none. */
+struct stet_python_verdict stet_python_trail_any_method(struct stet_python_trail *t,
+                                                        stet_python_ref call,
+                                                        const struct stet_python_callee *of);
+/* The field that is the first step of the path, of a tuple whose fields the source lists; false for
+ * another call. */
+bool stet_python_trail_tuple(struct stet_python_trail *t, stet_python_ref call,
+                             struct stet_python_verdict *v);
 /* Does the call run the function? */
 bool stet_python_trail_runs(struct stet_python_trail *t, stet_python_ref call,
                             const struct stet_python_module *m, stet_python_ref function);

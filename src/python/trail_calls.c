@@ -143,6 +143,8 @@ static verdict library_value(struct stet_python_trail *t, stet_python_ref n,
 {
     verdict v;
 
+    if (stet_python_trail_is_there(t) && c->effect > PY_GIVES_HOST && c->effect != PY_GIVES_KEYED)
+        return stays;
     if (draws(t, c))
         return t->once ? stays
                        : stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES),
@@ -363,6 +365,8 @@ static verdict library_kind(struct stet_python_trail *t, stet_python_ref n,
 static verdict library_call(struct stet_python_trail *t, stet_python_ref n,
                             const struct stet_python_callee *c)
 {
+    verdict v;
+
     switch (t->aspect) {
     case PY_OF_VALUE:
         return library_value(t, n, c);
@@ -372,7 +376,14 @@ static verdict library_call(struct stet_python_trail *t, stet_python_ref n,
         const struct stet_python_array *array =
             stet_python_array(stet_python_callee(t->x->frame->module, n));
 
-        return array && array->role & PY_SIZED ? sized(t, n, c, array) : same_of(t, n, c);
+        if (array && array->role & PY_SIZED)
+            return sized(t, n, c, array);
+        v = same_of(t, n, c);
+        if (v.listed && c->meaning == PY_MEANS_CONVERTS) { /* data: here it becomes an array */
+            v = stet_python_verdict_at(t, n, PY_VARIES);
+            v.open = true;
+        }
+        return v;
     }
     case PY_OF_TYPE:
     case PY_OF_PLACE:
@@ -400,8 +411,11 @@ static verdict replaced(struct stet_python_trail *t, stet_python_ref n)
                  stet_view_eq(stet_python_text(a, c), head->name);
     if (!named || !value)
         return stet_python_trail_of(t, stet_python_argument(m, n, 1));
-    if (!head)
-        return stet_python_verdict_at(t, n, PY_VARIES);
+    if (!head) {
+        v = stet_python_verdict_at(t, n, PY_VARIES);
+        v.open = stet_python_kind(a, where) != PY_LAMBDA; /* which part it is was not seen */
+        return v;
+    }
     kept = t->path[--t->parts];
     v = stet_python_trail_of(t, value);
     t->path[t->parts++] = kept;
@@ -463,6 +477,22 @@ static verdict compiled_call(struct stet_python_trail *t, stet_python_ref n,
     return v;
 }
 
+/* Is it a method of an item of a loop: `for hook in hooks: hook.start()`? */
+static bool is_item(const struct stet_python_module *m, stet_python_ref call)
+{
+    stet_python_ref object = stet_python_callee_object(m, call);
+    const struct stet_python_binding *b;
+    uint32_t name = object ? stet_python_name(&m->ast, object) : 0;
+
+    for (uint32_t i = name ? m->first_binding[name] : 0; i; i = b->next) {
+        b = &m->bindings.items[i - 1];
+        if (!b->attribute && b->how == PY_BIND_ELEMENT &&
+            b->scope == stet_python_function_around(m, call))
+            return true;
+    }
+    return false;
+}
+
 static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
                             const struct stet_python_callee *c)
 {
@@ -488,7 +518,16 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
                        : compiled_call(t, n, &frame);
     v = stet_python_trail_returns(t, &frame);
     v.guessed |= c->guessed;
-    return v;
+    if (!c->bound || !stet_python_class_around(c->module, c->definition))
+        return v;
+    if (is_item(t->x->frame->module, n)) { /* the class of the last item was seen */
+        verdict any = stet_python_trail_any_method(t, n, NULL);
+
+        return any.how < PY_COUNTS ? v : any;
+    }
+    return v.how < PY_COUNTS
+               ? stet_python_verdict_join(t, n, v, stet_python_trail_any_method(t, n, c))
+               : v;
 }
 
 /* A keyword of a library's object: types.SimpleNamespace(rate=3). */
@@ -627,8 +666,17 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
     }
     if (c.definition)
         return project_call(t, n, &c);
+    if (c.object && !c.meaning && !c.transform && c.effect <= PY_GIVES_UNKNOWN) {
+        v = stet_python_trail_any_method(t, n, NULL);
+        if (v.how >= PY_COUNTS)
+            return v;
+    }
     if (c.transform && c.transform->kind == PY_PARTIAL && bound_by(t, n, &v))
         return v;
+    if (t->parts && t->aspect == PY_OF_SIZE && draws(t, &c)) /* any item of what is drawn */
+        return drawn_sizes(t, n);
+    if (t->parts && t->aspect == PY_OF_VALUE && draws(t, &c))
+        return t->still ? stays : library_value(t, n, &c);
     if (c.meaning == PY_MEANS_GETS_ATTRIBUTE && stet_python_argument(m, n, 0))
         return attribute_of(t, n);
     if (c.meaning == PY_MEANS_TAKES_NEXT)
@@ -675,6 +723,8 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
         return v;
     }
     if (stet_python_trail_begins(t, PY_AT_FIELD) || stet_python_trail_begins(t, PY_AT_KEY)) {
+        if (stet_python_trail_tuple(t, n, &v))
+            return v;
         /* a library's copy of an object has the same fields */
         field = c.object ? c.object : stet_python_argument(m, n, 0);
         v = field ? stet_python_trail_of(t, field) : spread(t, n);

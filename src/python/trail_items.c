@@ -1,6 +1,8 @@
 /* Items: what is iterated over, and what functions and generators give. */
 #include "python/trail.h"
 
+#include "base/map.h"
+
 enum { MOST_FRAMES = 12 };
 
 typedef struct stet_python_verdict verdict;
@@ -252,32 +254,6 @@ bool stet_python_trail_put(struct stet_python_trail *t, stet_python_ref object, 
     return found;
 }
 
-/* The only generator that a loop or a variable of the frame holds; false for none or several. */
-static bool held(struct stet_python_trail *t, verdict *v)
-{
-    uint32_t holder = t->x->frame->seen, found = 0;
-    const struct stet_python_module *m;
-    struct stet_python_frame frame;
-    stet_python_ref statement;
-
-    for (size_t i = t->stack->waits; holder && i < t->stack->count; i++) {
-        if (t->stack->frames[i].holder != holder)
-            continue;
-        if (found)
-            return false;
-        found = (uint32_t)i + 1;
-    }
-    statement = stet_python_trail_waits(t, found, &m);
-    if (!statement)
-        return false;
-    frame = (struct stet_python_frame){
-        .module = m, .function = stet_python_function_around(m, statement), .seen = found};
-    if (!frame.function)
-        return false;
-    *v = stet_python_trail_returns(t, &frame);
-    return v->how != PY_STAYS;
-}
-
 /* Is it a container that the source writes out, by itself or by its only name? */
 static bool is_written_out(const struct stet_python_module *m, stet_python_ref n)
 {
@@ -296,22 +272,86 @@ static bool is_written_out(const struct stet_python_module *m, stet_python_ref n
     }
 }
 
-/* Is it in what a loop iterates over, or what `next` takes from? */
-static bool is_iterated(const struct stet_python_module *m, stet_python_ref n)
+/* The `for` or the call of `next` that takes items of what this is in; 0 for neither. */
+static stet_python_ref taker_of(const struct stet_python_module *m, stet_python_ref n)
 {
     for (stet_python_ref up = m->parents[n]; up; n = up, up = m->parents[n]) {
         enum stet_python_kind k = stet_python_kind(&m->ast, up);
 
         if (k == PY_FOR || k == PY_FOR_IN)
-            return n == stet_python_field(&m->ast, up, PY_FIELD_RIGHT);
+            return n == stet_python_field(&m->ast, up, PY_FIELD_RIGHT) ? up : 0;
         if (k == PY_CALL &&
             stet_python_meaning(m, stet_python_field(&m->ast, up, PY_FIELD_FUNCTION)) ==
                 PY_MEANS_TAKES_NEXT)
-            return true;
+            return up;
         if (k == PY_SUBSCRIPT)
-            return false;
+            return 0;
     }
+    return 0;
+}
+
+/* Does a loop take its items: directly, or one around a `next` that takes from the same name? */
+static bool is_of_loop(const struct stet_python_module *m, stet_python_ref n)
+{
+    stet_python_ref taker = taker_of(m, n);
+
+    if (stet_python_kind(&m->ast, taker) != PY_CALL)
+        return true;
+    for (stet_python_ref up = m->parents[taker]; up; up = m->parents[up])
+        if (stet_python_kind(&m->ast, up) == PY_FOR &&
+            stet_view_eq(stet_python_text(&m->ast, stet_python_field(&m->ast, up, PY_FIELD_RIGHT)),
+                         stet_python_text(&m->ast, n)))
+            return true;
     return false;
+}
+
+/* Can the expression be this generator? Not where it calls another generator of the project's. */
+static bool may_give(struct stet_python_trail *t, stet_python_ref n,
+                     const struct stet_python_frame *generator)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    const struct stet_python_binding *b =
+        stet_python_kind(&m->ast, n) == PY_IDENTIFIER ? stet_python_only_binding(m, n) : NULL;
+    stet_python_ref call = b && b->value ? b->value : n;
+    struct stet_python_callee c = {0};
+
+    if (stet_python_kind(&m->ast, call) == PY_CALL)
+        c = stet_python_trail_callee(t, call);
+    return !c.definition || stet_python_kind(&c.module->ast, c.definition) == PY_CLASS ||
+           (c.definition == generator->function && c.module == generator->module) ||
+           !is_generator(c.module, c.definition);
+}
+
+/* The generator that the expression can be, of those that loops and variables of the frame hold:
+ * `next(name)` takes from the variable of that name, and a loop from what it holds. False for none
+ * or several. */
+static bool held(struct stet_python_trail *t, stet_python_ref n, verdict *v)
+{
+    const struct stet_python_module *here = t->x->frame->module, *m;
+    uint32_t holder = t->x->frame->seen, found = 0;
+    uint64_t name = stet_map_text(stet_python_text(&here->ast, n));
+    bool loop = is_of_loop(here, n);
+    struct stet_python_frame frame;
+    stet_python_ref statement;
+
+    for (size_t i = t->stack->waits; holder && i < t->stack->count; i++) {
+        const struct stet_python_watched *w = &t->stack->frames[i];
+
+        if (w->holder != holder || (w->variable ? w->variable != name : !loop))
+            continue;
+        if (found)
+            return false;
+        found = (uint32_t)i + 1;
+    }
+    statement = stet_python_trail_waits(t, found, &m);
+    if (!statement)
+        return false;
+    frame = (struct stet_python_frame){
+        .module = m, .function = stet_python_function_around(m, statement), .seen = found};
+    if (!frame.function || !may_give(t, n, &frame))
+        return false;
+    *v = stet_python_trail_returns(t, &frame);
+    return v->how != PY_STAYS;
 }
 
 /* Is it what a loop iterates over, and not a library's wrapper around that? */
@@ -322,7 +362,7 @@ static bool is_leaf(struct stet_python_trail *t, stet_python_ref n)
     struct stet_python_callee c;
 
     if (t->still || !t->x->frame->seen || is_written_out(t->x->frame->module, n) ||
-        !is_iterated(t->x->frame->module, n))
+        !taker_of(t->x->frame->module, n))
         return false;
     if (k != PY_CALL)
         return k == PY_IDENTIFIER || k == PY_ATTRIBUTE || k == PY_SUBSCRIPT;
@@ -337,7 +377,7 @@ verdict stet_python_trail_items(struct stet_python_trail *t, stet_python_ref n)
     enum stet_python_kind k = stet_python_kind(&m->ast, bare);
     verdict v = stays;
 
-    if (is_leaf(t, bare) && held(t, &v)) /* what was seen comes first */
+    if (is_leaf(t, bare) && held(t, bare, &v)) /* what was seen comes first */
         return v;
     if (k == PY_ATTRIBUTE && /* iter(queue.get, None) */
         stet_python_takes_item(stet_python_library_method_meaning(
@@ -452,7 +492,11 @@ static verdict loaded(struct stet_python_trail *t, stet_python_ref call)
         v = stet_python_trail_returns(t, &frame);
         put(t, head);
     }
-    return v.how ? v : stet_python_verdict_at(t, call, PY_VARIES);
+    if (v.how)
+        return v;
+    v = stet_python_verdict_at(t, call, PY_VARIES);
+    v.guessed = t->aspect != PY_OF_SIZE; /* it cuts batches; what else differs is in the data */
+    return v;
 }
 
 /* table.items(), table.values(): the items of a container by name. */
@@ -495,6 +539,10 @@ verdict stet_python_trail_items_of_call(struct stet_python_trail *t, stet_python
         return mapped(t, call);
     case PY_MEANS_FILTERS_ITEMS:
         return stet_python_trail_items(t, stet_python_argument(m, call, 1));
+    case PY_MEANS_CUTS_BATCHES:
+        if (t->aspect == PY_OF_SIZE && c->object)
+            return stet_python_verdict_at(t, call, PY_VARIES);
+        break;
     case PY_MEANS_PASSES_ITEMS:
     case PY_MEANS_SEQUENCE:
         return first ? stet_python_trail_items(t, first) : stays;
@@ -515,8 +563,9 @@ verdict stet_python_trail_items_of_call(struct stet_python_trail *t, stet_python
         break;
     }
     v = c->object ? stet_python_trail_of(t, c->object) : stays;
-    for (uint32_t i = 0; !v.how && i < stet_python_argument_count(m, call); i++)
-        v = stet_python_trail_of(t, stet_python_argument(m, call, i));
+    for (uint32_t i = 0; v.how < PY_COUNTS && i < stet_python_argument_count(m, call); i++)
+        v = stet_python_verdict_join(t, call, v,
+                                     stet_python_trail_of(t, stet_python_argument(m, call, i)));
     return v.how ? v : stet_python_verdict_at(t, call, PY_MAY_VARY);
 }
 

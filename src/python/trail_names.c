@@ -439,6 +439,8 @@ static verdict in_turns(struct stet_python_trail *t, const struct stet_python_ev
             return v;
         in.inner = in.loop;
         in.loop = turning_loop(t, in.loop);
+        if (!in.loop && t->made && v.how >= PY_COUNTS)
+            return v; /* what ran before all loops made nothing anew */
     }
 }
 

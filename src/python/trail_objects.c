@@ -376,7 +376,7 @@ stet_python_ref stet_python_trail_class(struct stet_python_trail *t, stet_python
     return class_of(t, object, m, 0);
 }
 
-/* The only method of a name in the files that were read. */
+/* The only method of a name in the project's files that were read. */
 static struct stet_python_callee only_method(const struct stet_python_trail *t,
                                              struct stet_view name)
 {
@@ -385,7 +385,8 @@ static struct stet_python_callee only_method(const struct stet_python_trail *t,
 
     for (uint32_t i = 0; i < s->count; i++) {
         const struct stet_python_module *m = s->modules[i];
-        uint32_t number = m->parsed ? stet_intern_find(&m->ast.names, name) : STET_INTERN_NONE;
+        uint32_t number =
+            stet_python_is_own(m) ? stet_intern_find(&m->ast.names, name) : STET_INTERN_NONE;
 
         for (uint32_t k = number == STET_INTERN_NONE ? 0 : m->first_binding[number]; k;
              k = m->bindings.items[k - 1].next) {

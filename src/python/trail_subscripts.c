@@ -26,12 +26,46 @@ static verdict bounds(struct stet_python_trail *t, stet_python_ref n, stet_pytho
     return v;
 }
 
+/* What is added to an expression in a sum: `n + 1` of `i + n + 1` and `i`. *found: it is in it. */
+static verdict beyond(struct stet_python_trail *t, stet_python_ref sum, struct stet_view without,
+                      bool *found)
+{
+    const struct stet_python_ast *a = &t->x->frame->module->ast;
+    stet_python_ref n = stet_python_bare(a, sum);
+    verdict left;
+
+    if (stet_view_eq(stet_python_text(a, n), without)) {
+        *found = true;
+        return stays;
+    }
+    if (stet_python_kind(a, n) != PY_BINARY || stet_python_at(a, n)->op != '+')
+        return stet_python_trail_ask(t, n, PY_OF_VALUE);
+    left = beyond(t, stet_python_field(a, n, PY_FIELD_LEFT), without, found);
+    return stet_python_verdict_join(
+        t, n, left, beyond(t, stet_python_field(a, n, PY_FIELD_RIGHT), without, found));
+}
+
+/* x[i:i + n] has n items, wherever it begins. Stays for another slice, or if n is the same. */
+static verdict span(struct stet_python_trail *t, stet_python_ref slice)
+{
+    const struct stet_python_ast *a = &t->x->frame->module->ast;
+    stet_python_ref from = stet_python_child(a, slice), to = from ? stet_python_next(a, from) : 0;
+    bool found = false;
+    verdict v = to ? beyond(t, to, stet_python_text(a, from), &found) : stays;
+
+    return found && v.how >= PY_COUNTS ? v : stays;
+}
+
 static verdict sliced(struct stet_python_trail *t, stet_python_ref n, stet_python_ref value,
                       stet_python_ref slice)
 {
     bool open;
-    verdict v = bounds(t, n, slice, &open);
+    verdict v;
 
+    v = t->aspect == PY_OF_SIZE ? span(t, slice) : stays;
+    if (v.how)
+        return stet_python_verdict_used(t, n, stet_python_way_mark(t, n, v, PY_WAY_SIZES));
+    v = bounds(t, n, slice, &open);
     if (t->aspect != PY_OF_SIZE)
         return t->aspect == PY_OF_VALUE && v.how >= PY_COUNTS ? stet_python_verdict_used(t, n, v)
                                                               : stet_python_trail_of(t, value);
@@ -92,6 +126,7 @@ static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsig
     const struct stet_python_ast *a = &m->ast;
     const struct stet_python_binding *b;
     char room[160], op;
+    stet_python_ref of;
     uint32_t name;
 
     n = stet_python_bare(a, n);
@@ -99,7 +134,8 @@ static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsig
     case PY_COMPARISON:
         return true;
     case PY_CALL:
-        return stet_python_compares(stet_python_library_callee(m, n, room));
+        return stet_python_compares(stet_python_library_callee(m, n, room)) ||
+               ((of = stet_python_callee_object(m, n)) && is_mask(m, of, depth + 1));
     case PY_IDENTIFIER:
         b = depth < 4 ? stet_python_only_binding(m, n) : NULL;
         return b && b->how == PY_BIND_VALUE && b->position < 0 && is_mask(m, b->value, depth + 1);
@@ -138,13 +174,17 @@ verdict stet_python_trail_subscript(struct stet_python_trail *t, stet_python_ref
 
     if (seen == PY_SEEN_SAME)
         return stays;
+    if (first && stet_python_next(a, first))
+        k = PY_TUPLE; /* x[i, j] */
     if (k == PY_STRING)
         v = stet_python_trail_into(
             t, value, (struct stet_python_part){PY_AT_KEY, -1, stet_python_string(a, first)});
     else if (stet_python_trail_is_key(t, first))
         v = stet_python_trail_into(t, value, (struct stet_python_part){PY_AT_KEY, -1, t->key});
-    else if (k == PY_TUPLE || (first && stet_python_next(a, first)))
-        v = indexed(t, n, value, k == PY_TUPLE ? stet_python_child(a, first) : first);
+    else if (stet_python_trail_is_there(t) && (k == PY_SLICE || k == PY_TUPLE))
+        v = stays; /* a part of an array is there as the array is */
+    else if (k == PY_TUPLE)
+        v = indexed(t, n, value, stet_python_next(a, first) ? first : stet_python_child(a, first));
     else if (k == PY_SLICE)
         v = sliced(t, n, value, first);
     else if (index >= 0 || k == PY_UNARY)

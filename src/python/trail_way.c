@@ -85,6 +85,8 @@ static void add(struct way *way, const struct stet_python_stop *p)
         way->items[way->count++].place = p;
     else if (i + 1 < way->count)
         return; /* it came back */
+    else if (p->does && !way->items[i].does)
+        way->items[i].place = p; /* of a statement with several lines */
     way->items[i].does |= p->does;
     way->items[i].value |= p->aspect == PY_OF_VALUE;
 }
@@ -205,6 +207,20 @@ static size_t given_size(const struct way *way, size_t maker, size_t end)
     return maker;
 }
 
+/* Is the number that is followed computed from what is no number: how large something is, or an
+ * object that the last statement only takes? */
+static bool is_made_number(const struct stet_python_trail *t, const struct way *way, size_t end)
+{
+    bool number = t->numbers && way->items[0].value;
+
+    if (number && (renames(way->items[end].place) || is_call_statement(way->items[end].place)))
+        return true;
+    for (size_t i = 0; number && i <= end; i++)
+        if (!way->items[i].value)
+            return true;
+    return false;
+}
+
 static verdict moved_to(verdict v, const struct stet_python_stop *p)
 {
     v.module = p->module;
@@ -226,7 +242,7 @@ verdict stet_python_way_settle(const struct stet_python_trail *t, verdict v, boo
         end++;
     if (end == way.count || !end)
         return v;
-    if (sure && !is_given(way.items[end].place) &&
+    if (sure && !is_given(way.items[end].place) && !is_made_number(t, &way, end) &&
         (way.items[0].value || !is_call_statement(way.items[end].place)))
         return v;
     if (way.items[0].value) {

@@ -272,7 +272,7 @@ static struct stet_python_value attribute(struct stet_python_flow *x, stet_pytho
             return stet_python_flow_of_field(x, where, class_node, number);
     }
     if (effect == PY_GIVES_SIZE && x->copies)
-        return stet_python_flow_of_size(x, object);
+        return stet_python_flow_of_count(x, object);
     if (effect == PY_GIVES_NOTHING_KNOWN && x->copies)
         return stet_python_either(assigned_alike(x, n), stet_python_flow_of(x, object));
     return effect == PY_GIVES_NOTHING_KNOWN || effect == PY_GIVES_THROUGH ||

@@ -133,6 +133,8 @@ bool stet_python_variable(const struct stet_python_module *m, stet_python_ref te
 /* What decides the sizes of the arrays in an expression: the numbers and the masks that they are
  * made with. */
 struct stet_python_value stet_python_flow_of_size(struct stet_python_flow *x, stet_python_ref n);
+/* The number of items of an array or container: len(x), x.size. */
+struct stet_python_value stet_python_flow_of_count(struct stet_python_flow *x, stet_python_ref n);
 /* The same where sizes are wanted; false for expressions that have the sizes of their parts. */
 bool stet_python_flow_sizes(struct stet_python_flow *x, stet_python_ref n,
                             struct stet_python_value *out);

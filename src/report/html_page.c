@@ -164,7 +164,7 @@ static void difference(struct stet_buf *out, const struct stet_report_run *r,
                        const struct stet_divergence *d)
 {
     if (d->finding == STET_AGREEMENT_DIFFERS) {
-        stet_buf_printf(out, "Rank %" PRId64 " compiled another ", d->rank);
+        stet_buf_printf(out, "Rank %" PRId64 " compiled a different ", d->rank);
         stet_html_page_text(out, d->function);
         stet_buf_printf(out, " than rank %" PRId64, d->other);
     } else {
@@ -172,7 +172,7 @@ static void difference(struct stet_buf *out, const struct stet_report_run *r,
                         d->missing_listed ? d->missing[0] : (uint64_t)d->other);
         if (d->missing_count > 1)
             stet_buf_printf(out, " and %" PRIu64 " more", d->missing_count - 1);
-        stet_buf_str(out, " did not come to ");
+        stet_buf_str(out, " did not reach ");
         stet_html_page_text(out, d->function);
     }
     place(out, r, line_of(d));

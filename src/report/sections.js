@@ -47,8 +47,8 @@
   function divergenceCard(d) {
     const shown = (d.changes || []).filter((x) => !x.follows).slice(0, 6), where = (p) => [el("code", { text: place(p), title: p.file }), p.function ? " in " + p.function : ""];
     const both = d.trigger && d.other_trigger && place(d.trigger) === place(d.other_trigger);
-    const title = d.finding === "differs" ? "rank " + d.rank + " compiled another " + d.function + " than rank " + d.other
-      : d.finding === "late" ? "rank " + d.other + " did not come to " + d.function : listed(d.missing) + " did not come to " + d.function;
+    const title = d.finding === "differs" ? "rank " + d.rank + " compiled a different " + d.function + " than rank " + d.other
+      : d.finding === "late" ? "rank " + d.other + " did not reach " + d.function : listed(d.missing) + " did not reach " + d.function;
     return el("article", { class: "cause", "data-class": "rank-divergence" },
       el("header", {}, el("h3", {}, title), el("span", { class: "cost", text: (d.class && d.class !== "unknown" ? d.class + ", " : "") + (d.certain ? "" : "may be meant, ") + "after " + seconds(d.after_s) })),
       el("dl", {},

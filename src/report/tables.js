@@ -152,8 +152,8 @@
       d.changes.slice(0, 80).map((c) => [el("span", { class: "chip", text: c.moved }), c.what, el("code", { class: "from", text: c.from === null ? "none" : c.from }),
         el("code", { class: "to", text: c.to === null ? "none" : c.to }), el("code", { text: c.file ? place(c) : c.function || "" })])) : null;
     const settled = (r) => (r.settled.step !== null ? "step " + r.settled.step : r.totals.compiles ? r.settled.why || "no" : "not known");
-    return section("two", "Side by side", d ? (d.moved.length ? d.moved.join(", ") + " moved" : "nothing moved") : null,
-      d && d.together ? el("p", { text: "Several things moved together: change one at a time to see which one costs what." }) : null,
+    return section("two", "Side by side", d ? (d.moved.length ? d.moved.join(", ") + " changed" : "nothing changed") : null,
+      d && d.together ? el("p", { text: "Several things changed together: change one at a time to see what each costs." }) : null,
       el("div", { class: "scroll" }, table("Totals of the two runs", [{ text: "" }, { text: "A", num: true }, { text: "B", num: true }, { text: "B against A", num: true }],
         totals.map(([name, of, show, neutral]) => [name, show(of(a.totals)), show(of(b.totals)), delta(of(a.totals), of(b.totals), show, neutral)])
           .concat([["settled", settled(a), settled(b), ""]]))),

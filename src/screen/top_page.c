@@ -418,7 +418,7 @@ static void causes(const struct stet_top *t, struct stet_page *p, const struct s
 
     if (room < 1 + (n > 0))
         return;
-    heading(p, n ? " why it compiled again" : " nothing was compiled again");
+    heading(p, n ? " why it compiled again   (more: stet explain)" : " nothing was compiled again");
     for (size_t i = 0; i < n && (int)i < room - 1; i++) {
         struct stet_view words = advice(&text, &t->attach->pulse->causes[rows[i].index]);
         int wants = stet_page_rows(p, words, FIX_INDENT), gets = wants < left ? wants : left;
@@ -465,7 +465,7 @@ static void help(const struct stet_top *t, struct stet_page *p)
 {
     static const char *const lines[] = {
         "",
-        " q          quit                       p, space   stop moving; again: go on",
+        " q          quit                       p, space   pause; again: resume",
         " s, S       another order (now: %s)",
         " r, R       another rank, or all of them; arrows too",
         " n          the newest run             h, ?       help, and back",

@@ -37,22 +37,14 @@ static void json_causes(struct stet_json *j, const char *key, const struct stet_
     stet_json_end_array(j);
 }
 
-static void json_known(struct stet_json *j, const char *key, bool known, uint64_t v)
-{
-    if (known)
-        stet_json_uint(j, key, v);
-    else
-        stet_json_null(j, key);
-}
-
 void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
 {
     stet_json_object(j, NULL);
     stet_json_uint(j, "compile", r->compile);
-    json_known(j, "rank", r->rank >= 0, (uint64_t)r->rank);
+    stet_json_known(j, "rank", r->rank >= 0, (uint64_t)r->rank);
     stet_json_uint(j, "process", r->process);
-    json_known(j, "step", r->step_known, r->step);
-    json_known(j, "turn", r->turn_known, r->turn);
+    stet_json_known(j, "step", r->step_known, r->step);
+    stet_json_known(j, "turn", r->turn_known, r->turn);
     stet_json_cstr(j, "event", stet_ledger_event_word(r->event));
     stet_json_cstr(j, "lane", stet_journal_lane_word(r->lane));
     stet_json_cstr(j, "class", stet_cause_id(r->cause));
@@ -149,7 +141,7 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
                       const struct stet_account_tally *t)
 {
     stet_json_object(j, "settled");
-    json_known(j, "step", a->totals.settled, a->totals.settled_step);
+    stet_json_known(j, "step", a->totals.settled, a->totals.settled_step);
     stet_json_uint(j, "programs", a->totals.programs);
     if (a->totals.unsettled)
         stet_json_cstr(j, "why", stet_unsettled_text(a->totals.unsettled));

@@ -19,10 +19,11 @@ struct stet_divergence {
     uint64_t pid;         /* the process that found it; 0 when not known */
     bool certain;         /* the ranks must compile the same here */
     bool torch;           /* of torch.compile */
-    bool odd_known;       /* further ranks show that `rank` is the one that differs */
-    bool went_on;         /* `other` executed past this place without compiling */
-    int64_t rank;         /* the one that differs; of a LATE rank: the one that waits */
-    int64_t other;        /* what it is compared with; LATE: the rank that has not come */
+    bool alone;     /* torch.compile: `rank` compiles it again, and so many do not: missing_count */
+    bool odd_known; /* further ranks show that `rank` is the one that differs */
+    bool went_on;   /* `other` executed past this place without compiling */
+    int64_t rank;   /* the one that differs; of a LATE rank: the one that waits */
+    int64_t other;  /* what it is compared with; LATE: the rank that has not come */
     struct stet_view function, other_function;
     uint64_t ranks; /* how many must compile it; 0 for a program of one process */
     uint64_t time_ns, after_ns;

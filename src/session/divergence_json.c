@@ -61,6 +61,7 @@ void stet_divergence_json(struct stet_json *j, const struct stet_divergence *d)
     stet_json_uint(j, "ranks", d->ranks);
     if (d->finding == STET_AGREEMENT_DIFFERS) {
         stet_json_bool(j, "went_on", d->went_on);
+        stet_json_bool(j, "alone", d->alone);
         causes_json(j, d);
         stet_recompile_line_json(j, "trigger", &d->trigger);
         stet_recompile_line_json(j, "other_trigger", &d->other_trigger);

@@ -161,7 +161,7 @@ static void options_detail(struct stet_miss *m, struct stet_arena *a,
     stet_store_entry_options(to, &y);
     if (x.len && y.len && stet_options_decode(&before, stet_buf_as_view(&x), NULL) == STET_OK) {
         if (stet_options_decode(&after, stet_buf_as_view(&y), NULL) == STET_OK) {
-            first.text = STET_VIEW("what a file holds that one of them names");
+            first.text = STET_VIEW("the content of a file that one of them names");
             stet_options_diff(&before, &after, see_option, &first);
             stet_options_release(&after);
         }

@@ -94,9 +94,9 @@ static void put_line(struct stet_buf *out, const struct stet_readback *b, const 
     if (!b->decides)
         stet_buf_str(out, ": its value decides nothing in that function");
     else if (b->decides == b->line && stet_view_eq(b->file, b->decides_file))
-        stet_buf_str(out, ": this line decides by it what runs");
+        stet_buf_str(out, ": this line uses it to decide what runs");
     else
-        stet_buf_printf(out, ": %.*s:%u decides by it what runs",
+        stet_buf_printf(out, ": %.*s:%u uses it to decide what runs",
                         STET_FMT(stet_path_base(b->decides_file)), b->decides);
     stet_buf_char(out, '\n');
 }

@@ -5,22 +5,9 @@
 #include "journal/values_record.h"
 #include "journal/vocabulary.h"
 
-static void compile_json(struct stet_json *j, const struct stet_compile_event *c)
+/* How long the compile took, and what surrounds it. */
+static void put_times(struct stet_json *j, const struct stet_compile_event *c)
 {
-    char hash[STET_HASH_TEXT];
-
-    stet_json_object(j, NULL);
-    stet_json_uint(j, "compile", c->index);
-    stet_json_cstr(j, "kind", c->load ? "load" : "compile");
-    stet_hash_format(c->program, hash);
-    stet_json_cstr(j, "program", hash);
-    stet_hash_format(c->options, hash);
-    stet_json_cstr(j, "options", hash);
-    stet_json_string(j, "format", c->format);
-    stet_json_string(j, "name", c->name);
-    stet_json_bool(j, "operation", stet_journal_values_function(c->values).library);
-    stet_json_uint(j, "bytes", c->program_size);
-    stet_json_bool(j, "ended", c->ended);
     stet_json_number(j, "cost_s", (double)c->plugin_ns / 1e9);
     stet_json_number(j, "layer_s", (double)c->layer_ns / 1e9);
     stet_json_number(j, "wait_s", (double)stet_compile_event_wait(c) / 1e9);
@@ -30,6 +17,13 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
         stet_json_number(j, "between_s", (double)c->between_ns / 1e9);
         stet_json_number(j, "until_run_s", (double)c->until_run_ns / 1e9);
     }
+}
+
+/* What served it, and what the store and the agent answered. */
+static void put_served(struct stet_json *j, const struct stet_compile_event *c)
+{
+    char hash[STET_HASH_TEXT];
+
     stet_json_cstr(j, "served", stet_journal_served_word(c->served));
     if (c->served) {
         stet_json_number(j, "served_s", (double)c->served_ns / 1e9);
@@ -47,6 +41,26 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
         stet_json_string(j, "agent", c->agent);
         stet_json_number(j, "agent_s", (double)c->agent_ns / 1e9);
     }
+}
+
+static void compile_json(struct stet_json *j, const struct stet_compile_event *c)
+{
+    char hash[STET_HASH_TEXT];
+
+    stet_json_object(j, NULL);
+    stet_json_uint(j, "compile", c->index);
+    stet_json_cstr(j, "kind", c->load ? "load" : "compile");
+    stet_hash_format(c->program, hash);
+    stet_json_cstr(j, "program", hash);
+    stet_hash_format(c->options, hash);
+    stet_json_cstr(j, "options", hash);
+    stet_json_string(j, "format", c->format);
+    stet_json_string(j, "name", c->name);
+    stet_json_bool(j, "operation", stet_journal_values_function(c->values).library);
+    stet_json_uint(j, "bytes", c->program_size);
+    stet_json_bool(j, "ended", c->ended);
+    put_times(j, c);
+    put_served(j, c);
     stet_json_uint(j, "thread", c->thread);
     stet_json_uint(j, "executions", c->executions);
     stet_json_known(j, "step", c->step_known, c->step);

@@ -6,8 +6,8 @@
 
 #include "session/run_sizes.h"
 
-/* The function with number `key` of `s->keys`. A new one has the name, and room for so many columns
- * but none of them. NULL when out of memory, also if the key is STET_INTERN_NONE. */
+/* The function with number `key` of `s->keys`. A new one has the name, and room for this many
+ * columns but none of them. NULL when out of memory, also if the key is STET_INTERN_NONE. */
 struct stet_size_function *stet_session_sizes_function(struct stet_run_sizes *s, uint32_t key,
                                                        struct stet_view name, uint32_t columns);
 /* The program of a function with these sizes, one for each column. NULL when out of memory. */

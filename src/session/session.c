@@ -88,6 +88,20 @@ struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, 
     };
 }
 
+void stet_session_count_steps(struct stet_session *x)
+{
+    if (stet_ledger_run_steps(&x->digest, x->folder, NULL) != STET_OK)
+        return;
+    for (uint32_t i = 0; i < x->history.sighting_count; i++) {
+        struct stet_sighting *s = &x->history.sightings[i];
+
+        if (!s->past) {
+            s->step = x->digest.processes[s->process].compiles[s->tag].step;
+            s->step_known = x->digest.processes[s->process].compiles[s->tag].step_known;
+        }
+    }
+}
+
 enum stet_rc stet_session_add(struct stet_session *x, uint32_t process, size_t number,
                               const struct stet_bundle *bundle, struct stet_err *err)
 {

@@ -66,6 +66,8 @@ bool stet_session_was_elsewhere(const struct stet_run_digest *past,
                                 const struct stet_run_digest *now);
 struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, uint32_t process,
                                            size_t number);
+/* Counts the steps of a run that was followed and is over, and fills those of its compiles. */
+void stet_session_count_steps(struct stet_session *x);
 /* Returns the software below a process, in the digest's arena. */
 const struct stet_bundle *stet_session_bundle(struct stet_run_digest *d,
                                               const struct stet_process_digest *p);

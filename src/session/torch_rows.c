@@ -120,6 +120,7 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
                         const struct stet_torch_why *why, struct row *r)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
+    int64_t lowest;
     uint32_t with, without;
 
     if (why->has_guard) {
@@ -142,7 +143,7 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
             stet_buf_str(&r->evidence, ", and so does what it calls");
         stet_session_torch_text_nested(t, &t->frames[c->frame], &r->evidence);
     }
-    if (stet_torch_diverges(t, compile, &with, &without) && with <= without) {
+    if (stet_torch_diverges(t, compile, &with, &without, &lowest) && with <= without) {
         stet_buf_printf(&r->evidence, "; %u rank%s did not compile this", without,
                         without == 1 ? "" : "s");
         stet_cause_list_add(&r->also, STET_CAUSE_RANK_DIVERGENCE);

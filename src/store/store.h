@@ -25,8 +25,8 @@
 struct stet_store {
     char folder[PATH_MAX]; /* absolute, without links */
     bool read_only;
-    bool group;          /* the folder is set-group-id and the group may write: files are its */
-    uint32_t owner, gid; /* of the folder */
+    bool group; /* the folder is set-group-id and the group may write: files belong to that group */
+    uint32_t owner, gid;                    /* of the folder */
     uint32_t owners[STET_STORE_OWNERS_MAX]; /* users who are trusted in addition to this one and
                                              * root */
     size_t owner_count;

@@ -15,7 +15,7 @@ struct stet_outgoing {
     uint64_t bytes;
 };
 
-/* Room for so many entries. Release it in any case. */
+/* Room for this many entries. Release it in any case. */
 enum stet_rc stet_trust_transfer_reserve(struct stet_outgoing *o, size_t room,
                                          struct stet_err *err);
 void stet_trust_transfer_release(struct stet_outgoing *o);

@@ -29,7 +29,7 @@ static const struct {
     [STET_VERIFY_DAMAGED] = {"damaged", true},
     [STET_VERIFY_REFUSED] = {"the plugin refused it", true},
     [STET_VERIFY_NO_PLUGIN] = {"its plugin is gone", false},
-    [STET_VERIFY_OTHER_BUILD] = {"another build of the plugin is there", false},
+    [STET_VERIFY_OTHER_BUILD] = {"another build of the plugin is installed", false},
     [STET_VERIFY_UNSAFE_PLUGIN] = {"its plugin is not loaded", false},
     [STET_VERIFY_NO_CLIENT] = {"its plugin makes no client here", false},
 };

@@ -5,7 +5,8 @@
  *                                                   program OTHER in it, all checksums right
  *   agent-client ask SOCKET STORE PROGRAM WAIT_MS   asks once; as a leader it vanishes
  *   agent-client make SOCKET STORE PROGRAM WAIT_MS COMPILE_MS
- *                                                   the same, but compiles, keeps and shares
+ *                                                   the same, but compiles, keeps and shares; with
+ *                                                   a negative COMPILE_MS the compile fails
  *   agent-client lie SOCKET [wait]                  an agent that claims to have fetched
  * everything; or that another process compiles it, for ever agent-client times SOCKET STORE PROGRAM
  * COUNT   microseconds of COUNT fetches, the entry removed from the store before each; `-` as the
@@ -104,14 +105,14 @@ static struct stet_message get(struct stet_wire *l, const struct stet_store *s,
 static void compile(struct stet_wire *l, const struct stet_store *s, const struct stet_kept *k,
                     long ms)
 {
-    struct stet_message m = {.kind = STET_MESSAGE_KEPT,
+    struct stet_message m = {.kind = ms < 0 ? STET_MESSAGE_FAILED : STET_MESSAGE_KEPT,
                              .key = stet_store_key_of(&k->parts),
                              .store = stet_view_str(s->folder)};
     struct stet_err err = STET_ERR_INIT;
     uint64_t bytes;
 
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
-    if (stet_store_put(s, k, &bytes, &err) != STET_OK ||
+    nanosleep(&(struct timespec){labs(ms) / 1000, labs(ms) % 1000 * 1000000}, NULL);
+    if ((ms >= 0 && stet_store_put(s, k, &bytes, &err) != STET_OK) ||
         stet_wire_send(l, &m, stet_wire_now_ms() + 1000, &err) != STET_OK ||
         stet_wire_receive(l, &m, stet_wire_now_ms() + 1000, &err) != STET_OK)
         fail(&err);

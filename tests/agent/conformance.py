@@ -1,4 +1,4 @@
-"""What every tier over HTTP must do, whatever its server: the classes of test_s3.py and test_gs.py inherit it."""
+"""What every tier over HTTP must do, whatever its server: the classes of test_s3.py, test_gs.py and test_web.py inherit it."""
 import json
 import os
 import signal
@@ -105,3 +105,47 @@ class Conformance:
             answers = list(pool.map(lambda i: (a, b)[i % 2].message("decision", str(i)), range(8)))
         self.assertEqual(sorted(answers), ["OKAY "] + ["TAKEN "] * 7)
         self.assertEqual((a.message("decision"), b.message("decision")), (f"TEXT {answers.index('OKAY ')}",) * 2)
+
+    def test_one_host_compiles_and_the_others_load_it(self):
+        """The compile takes longer than a lease, which is signed and renewed."""
+        one = self.config("one")
+        a, b = (self.host(self.url + "&lease=1s", **one) for _ in range(2))
+        slow = self.lead_and_die(a, self.programs[0], 3000)
+        self.assertEqual(b.make(self.programs[0]), "FOUND")
+        slow.communicate(timeout=60)
+        self.assertEqual(([h.status()["led"] for h in (a, b)], b.status()["waited"]), ([1, 0], 1))
+        self.assertEqual([self.tier_of(h)["errors"] for h in (a, b)], [0, 0])
+        if self.atomic:  # many at the same moment
+            self.check_flights(self.fly((a, b), 4, ms=20), 9)
+
+    def test_a_host_that_died_is_waited_for_no_longer_than_its_lease(self):
+        """Anyone is trusted; nothing but the lease itself says that it is over."""
+        a, b, c = (self.host(self.url + "&lease=1s", **self.keys) for _ in range(3))
+        doomed = self.lead_and_die(a, self.programs[0])
+        a.process.send_signal(signal.SIGKILL)
+        self.assertEqual((b.make(self.programs[0]), b.status()["waited"]), ("LEAD", 1))
+        self.assertTrue(b.shared())
+        self.assertEqual(c.make(self.programs[0]), "FOUND")
+        doomed.kill()
+        doomed.wait()
+
+    def test_when_its_compiling_process_dies_a_host_gives_its_lease_up(self):
+        a, b = (self.host(self.url + "&lease=600s", **self.keys) for _ in range(2))
+        doomed = self.lead_and_die(a, self.programs[0])
+        doomed.kill()
+        doomed.wait()
+        self.assertEqual(b.make(self.programs[0]), "LEAD")  # far sooner than the lease would end
+
+    def test_hosts_that_wait_for_a_compile_that_fails_compile_by_themselves(self):
+        a, b = (self.host(self.url + "&lease=600s", **self.keys) for _ in range(2))
+        failing = self.lead_and_die(a, self.programs[0], -1000)
+        self.assertEqual((b.make(self.programs[0]), b.status()["waited"]), ("ALONE", 1))
+        failing.communicate(timeout=60)
+
+    def test_a_host_does_not_wait_for_the_lease_of_one_that_it_does_not_trust(self):
+        a, b = (self.host(self.url, **self.config(name)) for name in ("one", "two"))
+        doomed = self.lead_and_die(a, self.programs[0])
+        self.assertEqual((b.make(self.programs[0]), b.status()["waited"]), ("LEAD", 0))
+        self.assertIsNone(doomed.poll())  # the other one still compiles
+        doomed.kill()
+        doomed.wait()

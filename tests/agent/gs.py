@@ -31,6 +31,7 @@ STATE = {"lives": 3600,       # seconds for which a token is accepted
          "heads": 0,          # a HEAD waits until this many are waiting
          "issued": 0, "puts": 0, "lost": 0, "denied": 0}
 TOKENS, OBJECTS, WAITING = {}, {}, set()
+GENERATIONS = {}  # the last one of each name; one that was removed does not come again
 
 
 def openssl(*args, **kw):
@@ -173,7 +174,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/control":
             with LOCK:
-                return self.answer(200, {**STATE, "objects": {k: v[0] for k, v in OBJECTS.items()}})
+                return self.answer(200, {**STATE, "objects": {k: v[0] for k, v in OBJECTS.items() if "/leases/" not in k}})
         if self.path.startswith("/computeMetadata/"):
             flavor = {"Metadata_Flavor": "Google"} if STATE["flavor"] else {}
             if self.headers.get("Metadata-Flavor") != "Google":
@@ -198,18 +199,32 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     do_HEAD = do_GET
 
+    def fits(self):
+        """Does the precondition of a write hold? With the lock."""
+        wanted = self.headers.get("x-goog-if-generation-match")
+        return wanted is None or int(wanted) == OBJECTS.get(self.path, (0, b""))[0]
+
     def do_PUT(self):
         body = self.body()
         if not self.may_pass(body):
             return
-        wanted = self.headers.get("x-goog-if-generation-match")
         with LOCK:
-            generation = OBJECTS.get(self.path, (0, b""))[0]
-            fits = wanted is None or int(wanted) == generation
-            STATE["puts" if fits else "lost"] += 1
+            fits = self.fits()
+            if "/leases/" not in self.path:
+                STATE["puts" if fits else "lost"] += 1
             if fits:
-                OBJECTS[self.path] = (generation + 1, body)
+                GENERATIONS[self.path] = GENERATIONS.get(self.path, 0) + 1
+                OBJECTS[self.path] = (GENERATIONS[self.path], body)
         self.answer(200 if fits else 412)
+
+    def do_DELETE(self):
+        if not self.may_pass(b""):
+            return
+        with LOCK:
+            status = 404 if self.path not in OBJECTS else 204 if self.fits() else 412
+            if status == 204:
+                del OBJECTS[self.path]
+        self.answer(status)
 
 
 KEYS = make_keys()

@@ -125,6 +125,36 @@ class Case(unittest.TestCase):
         self.addCleanup(p.close)
         return p
 
+    def fly(self, hosts, clients, ms=100):
+        """`clients` processes, 10 programs each in its own order; the verdicts."""
+        running = []
+        for c in range(clients):
+            order = [self.programs[(c + i) % 10] for i in range(10)]
+            host = hosts[c % len(hosts)]
+            script = "\n".join(" ".join(host.client("make", p, 20000, ms)) for p in order)
+            running.append(subprocess.Popen(["sh", "-ec", script], stdout=subprocess.PIPE, text=True))
+        return [r.communicate(timeout=100)[0].split("\n")[:-1] + [r.returncode] for r in running]
+
+    def check_flights(self, answers, compiles):
+        for a in answers:
+            self.assertEqual((len(a), a[-1]), (11, 0), a)  # ten results, and no failure
+        words = [line.split()[0] for a in answers for line in a[:-1]]
+        self.assertEqual(words.count("LEAD"), compiles)
+        self.assertEqual(words.count("FOUND"), 10 * len(answers) - compiles)
+
+    def lead_and_die(self, host, program, ms=60000):
+        """A leader that compiles for long: it is killed, or its host is."""
+        p = subprocess.Popen(host.client("make", program, 3000, ms), stdout=subprocess.PIPE, text=True)
+        self.assertEqual(p.stdout.readline().split()[0], "LEAD")
+        self.addCleanup(p.stdout.close)
+        return p
+
+    def keyed(self, name):
+        """The environment of a user with a key of its own, and that key."""
+        env = {"STET_TRUST": "", "XDG_CONFIG_HOME": f"{self.dir}/{name}"}
+        made = subprocess.run([STET, "cache", "key", "new"], env=dict(os.environ, **env), text=True, capture_output=True, check=True)
+        return env, made.stdout.split()[0]
+
     def key(self, program):
         return subprocess.run([CLIENT, "key", program], capture_output=True, text=True, check=True).stdout.strip()
 

@@ -158,17 +158,15 @@ class Moto(Server):
                          self.dir + "/keys"]}
 
 
-class Gcs(Server):
-    """A Google Cloud Storage with its token server and metadata server (gs.py)."""
+class Controlled(Server):
+    """A script of this folder that serves /control."""
 
     def __init__(self, folder):
         self.dir = folder
         self.start()
-        with open(folder + "/keys") as f:
-            self.keys = json.load(f)
 
     def command(self):
-        return {"args": [sys.executable, os.path.join(os.path.dirname(__file__), "gs.py"), str(self.port), self.dir]}
+        return {"args": [sys.executable, os.path.join(os.path.dirname(__file__), self.script), str(self.port), self.dir]}
 
     def control(self, **change):
         """Changes how it behaves; what it counted."""
@@ -177,6 +175,21 @@ class Gcs(Server):
             urllib.request.urlopen(address, json.dumps(change).encode(), timeout=60).close()
         with urllib.request.urlopen(address, timeout=60) as answer:
             return json.load(answer)
+
+
+class Web(Controlled):
+    """A web server that honours the conditions of writes (web.py)."""
+    script = "web.py"
+
+
+class Gcs(Controlled):
+    """A Google Cloud Storage with its token server and metadata server (gs.py)."""
+    script = "gs.py"
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        with open(folder + "/keys") as f:
+            self.keys = json.load(f)
 
 
 class Proxy:

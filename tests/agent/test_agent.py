@@ -209,37 +209,14 @@ class Trouble(Case):
 
 
 class Flight(Case):
-    def fly(self, hosts, clients, ms=100, kill=()):
-        """`clients` processes, 10 programs each in its own order; the verdicts, those killed left out."""
-        running = []
-        for c in range(clients):
-            order = [self.programs[(c + i) % 10] for i in range(10)]
-            host = hosts[c % len(hosts)]
-            script = "\n".join(" ".join(host.client("make", p, 20000, ms)) for p in order)
-            running.append(subprocess.Popen(["sh", "-ec", script], stdout=subprocess.PIPE, text=True))
-        return [r.communicate(timeout=100)[0].split("\n")[:-1] + [r.returncode] for r in running]
-
-    def check(self, answers, compiles):
-        for a in answers:
-            self.assertEqual((len(a), a[-1]), (11, 0), a)  # ten results, and no failure
-        words = [line.split()[0] for a in answers for line in a[:-1]]
-        self.assertEqual(words.count("LEAD"), compiles)
-        self.assertEqual(words.count("FOUND"), 10 * len(answers) - compiles)
-
     def test_32_clients_on_one_host_compile_10_programs_10_times(self):
-        self.check(self.fly([self.host()], 32), 10)
+        self.check_flights(self.fly([self.host()], 32), 10)
 
     def test_32_clients_on_4_hosts_compile_10_programs_10_times(self):
         redis = self.redis()
         hosts = [self.host(redis.url) for _ in range(4)]
-        self.check(self.fly(hosts, 32), 10)
+        self.check_flights(self.fly(hosts, 32), 10)
         self.assertEqual(sum(h.status()["led"] for h in hosts), 10)
-
-    def keyed(self, name):
-        """The environment of a user with a key of its own, and that key."""
-        env = {"STET_TRUST": "", "XDG_CONFIG_HOME": f"{self.dir}/{name}"}
-        made = subprocess.run([STET, "cache", "key", "new"], env=dict(os.environ, **env), text=True, capture_output=True, check=True)
-        return env, made.stdout.split()[0]
 
     def test_hosts_of_one_key_compile_10_programs_10_times(self):
         """Leases are signed, and renewed under a new signature: the compiles take longer than a lease."""
@@ -249,7 +226,7 @@ class Flight(Case):
         self.assertEqual(slow.stdout.readline().split()[0], "LEAD")
         self.assertEqual(hosts[1].make(self.programs[0]), "FOUND")
         slow.communicate(timeout=60)
-        self.check(self.fly(hosts, 8), 9)
+        self.check_flights(self.fly(hosts, 8), 9)
         self.assertEqual(sum(h.status()["led"] for h in hosts), 10)
 
     def test_a_host_does_not_wait_for_one_that_it_does_not_trust(self):
@@ -262,20 +239,13 @@ class Flight(Case):
         doomed.kill()
         doomed.wait()
 
-    def test_plain_http_has_one_leader_per_host(self):
+    def test_a_web_server_that_ignores_conditions_has_at_most_one_leader_per_host(self):
         nginx = self.nginx()
         hosts = [self.host(nginx.url) for _ in range(2)]
         answers = self.fly(hosts, 8)
         compiles = sum(h.status()["led"] for h in hosts)
-        self.check(answers, compiles)
-        self.assertLessEqual(compiles, 20)
-
-    def lead_and_die(self, host, program):
-        """A leader that is killed while it compiles."""
-        p = subprocess.Popen(host.client("make", program, 3000, 60000), stdout=subprocess.PIPE, text=True)
-        self.assertEqual(p.stdout.readline().split()[0], "LEAD")
-        self.addCleanup(p.stdout.close)
-        return p
+        self.check_flights(answers, compiles)
+        self.assertIn(compiles, range(10, 21))
 
     def test_when_leaders_are_killed_others_take_over(self):
         redis = self.redis()
@@ -289,7 +259,7 @@ class Flight(Case):
             d.kill()
             d.wait()
         flying.join(100)
-        self.check(answers, 10)
+        self.check_flights(answers, 10)
         self.assertEqual(sum(h.status()["led"] for h in hosts), 20)  # ten died
 
     def test_when_a_whole_host_dies_its_leases_expire(self):

@@ -98,10 +98,12 @@ class Hmac(Conformance, Gs):
 
 class Writes(Gs):
     def test_of_hosts_that_write_at_the_same_moment_one_writes(self):
-        """Both ask whether the entry is there and hear no; the server lets them go on together."""
+        """Both ask whether the entry is there and hear no; the server lets them go on together. They do not trust each
+        other, so neither waits for the other's lease."""
+        users = [self.keyed(name)[0] for name in ("one", "two")]
         for n, keys in enumerate((self.metadata(), dict(self.home, **self.server.keys["hmac"])), 1):
             self.server.control(heads=2)
-            hosts = [self.host(self.url, **keys) for _ in range(2)]
+            hosts = [self.host(self.url, **{**keys, **user}) for user in users]
             program = self.programs.pop()
             threads = [threading.Thread(target=h.make, args=(program,)) for h in hosts]
             for t in threads:
@@ -154,7 +156,7 @@ class Tokens(Gs):
         self.assertEqual(a.ask(self.programs[0])[0], "LEAD")
         self.assertEqual(a.status()["tiers"][0]["misses"], 1)
 
-    def test_a_server_that_is_no_metadata_server_gets_no_trust(self):
+    def test_a_server_that_is_not_a_metadata_server_is_not_trusted(self):
         self.server.control(flavor=False)
         a = self.host(self.url, **self.metadata())
         self.assertEqual(a.ask(self.programs[0])[0], "LEAD")

@@ -189,7 +189,7 @@ class RunFolder(attack.Case):
         db.close()
         self.ask_all()
 
-    def test_a_file_that_is_no_ledger_ends_no_command_with_a_crash(self):
+    def test_no_command_crashes_on_a_file_that_is_not_a_ledger(self):
         for content in (b"SQLite format 3\0" + os.urandom(8192), os.urandom(4096), b"", b"x"):
             for path in glob.glob(self.dir + "/state/ledger.db*"):
                 os.unlink(path)

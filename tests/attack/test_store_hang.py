@@ -53,7 +53,7 @@ class StoreHang(attack.Case):
         self.assertEqual(self.compile(attack.program("multiply"), STET_STORE_LOAD_MS="300", FAKE_LOAD_MS="600000",
                                       HARNESS_UNTIL="PJRT_Executable_DeserializeAndLoad=1"), [(0, "miss")])
 
-    def test_a_load_that_is_slow_and_comes_back_is_no_strike(self):
+    def test_a_slow_load_that_returns_does_not_count_as_a_strike(self):
         slow = dict(FAKE_LOAD_MS="2500", STET_STORE_LOAD_MS="200", STET_STORE_AHEAD="off")
         self.assertEqual(self.compile(), [(0, "miss")])
         self.assertEqual(self.compile(**slow), [(2, "hit")])

@@ -32,13 +32,13 @@ class StoreVerify(attack.Case):
     def test_another_library_at_the_path_is_not_loaded(self):
         shutil.copy(LONGER, self.plugin + ".new")
         os.rename(self.plugin + ".new", self.plugin)
-        self.assertEqual(self.verify(), (1, ["another build of the plugin is there"], 1))
+        self.assertEqual(self.verify(), (1, ["another build of the plugin is installed"], 1))
 
     def test_entries_that_were_not_tried_do_not_count_as_failures(self):
         self.assertEqual(self.compile(plugin=LONGER), [(0, "miss")])
         shutil.copy(LONGER, self.plugin)
         code, verdicts, not_tried = self.verify()
-        self.assertEqual((code, sorted(verdicts), not_tried), (0, ["another build of the plugin is there", "loaded"], 1))
+        self.assertEqual((code, sorted(verdicts), not_tried), (0, ["another build of the plugin is installed", "loaded"], 1))
         self.assertIn("1 of 2 entries loaded back, 1 not tried", self.stet("cache", "verify").stdout)
 
     def test_a_library_that_is_missing_or_not_a_library_is_not_loaded(self):

@@ -1,11 +1,27 @@
 """HTTP, S3 and gs servers that lie, stall, drip, answer garbage or send elsewhere: nothing of theirs is run, and a
 thousand programs cost little."""
+import itertools
+import time
+
 import attack
 from hostile import TierCase, compile_thousand, compile_with, drip, http, pour, until_closed
 
 
 def answers(text):
     return http(lambda c, _: c.sendall(text))
+
+
+def held(forever=True):
+    """Every program is being compiled by another host, which renews its lease for ever; or whose lease has no end."""
+    beats = itertools.count()
+
+    def answer(connection, head):
+        text = b""
+        if b"GET /" in head and b"/leases/" in head:
+            text = b"%032d.%d" % (next(beats), time.time() * 1000 + 5000) if forever else b"7" * 32 + b".99999999999999"
+        status = b"200 OK" if text else b"404 no" if head[:3] in (b"GET", b"HEA") else b"412 no"
+        connection.sendall(b"HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (status, len(text), text))
+    return http(answer)
 
 
 WEBS = {
@@ -17,6 +33,8 @@ WEBS = {
     "huge": answers(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\nx"),
     "endless": http(lambda c, _: pour(c, b"HTTP/1.1 200 OK\r\n\r\n")),
     "error": answers(b"HTTP/1.1 500 no\r\nContent-Length: 0\r\n\r\n"),
+    "held, forged": held(),
+    "held, no end": held(False),
 }
 
 
@@ -46,6 +64,17 @@ class Webs(TierCase):
         for name, path in agents.items():
             self.assertIn("no access token: ", self.status(path), name)
         self.assertEqual(storage.connections, 0)
+
+    def test_a_lease_that_never_ends_is_ignored_even_where_anyone_is_trusted(self):
+        self.compile_all({"held, no end": f"http://127.0.0.1:{self.server(WEBS['held, no end']).port}"}, STET_TRUST="any")
+
+    def test_a_wait_for_a_lease_that_is_renewed_for_ever_is_not_repeated(self):
+        """Where anyone is trusted, so is a lease; but not twice."""
+        server = self.server(held())
+        path, _ = self.agent("held", f"http://127.0.0.1:{server.port}", STET_TRUST="any")
+        compile_with(self, self.programs, path, STET_AGENT_FLIGHT="3s", STET_AGENT_WAIT="20s")
+        counts = self.counts(path)
+        self.assertEqual((counts["asked"], counts["waited"]), (4, 1))
 
     def test_redirects_are_not_followed(self):
         """A redirect is an error, to a file as to another host."""

@@ -102,10 +102,10 @@ class Jax(Zeros):
         self.assertLess(result["resident"], 1 << 30)
         with open(os.path.join(HERE, "zeros_train.py")) as f:
             text = f.read()
-        self.assertIn("zeros_train.py:%d (3 times): zeros_train.py:%d decides by it what runs" %
+        self.assertIn("zeros_train.py:%d (3 times): zeros_train.py:%d uses it to decide what runs" %
                       (self.line_of(text, "    value = float(loss)"), self.line_of(text, "    if value < 0:")), err)
 
-    def test_an_operation_that_nobody_knows_is_listed(self):
+    def test_an_unknown_operation_is_listed(self):
         path = self.write("unknown.py", UNKNOWN)
         out, err = self.run_zeros(path)
         self.assertEqual(out.splitlines(), ["(4, 8) 0.0", "7.0"])  # what the host put there stays
@@ -120,7 +120,7 @@ class Jax(Zeros):
         path = self.write("helper.py", HELPER)
         _, err = self.run_zeros(path, status=1)
         self.assertIn("ZeroDivisionError", err)
-        self.assertIn("helper.py:%d: helper.py:%d decides by it what runs" %
+        self.assertIn("helper.py:%d: helper.py:%d uses it to decide what runs" %
                       (self.line_of(HELPER, "    return float(x) != 0"), self.line_of(HELPER, "if is_bad(x):")), err)
         self.assertIn("the command failed; a value that cannot be zero may be why", err)
 
@@ -134,7 +134,7 @@ class Torch(Zeros):
     def test_a_training_loop_reads_zeros(self):
         out, err = self.run_zeros(self.write("loop.py", TORCH), KIND)
         self.assertEqual(out.splitlines()[-3:], ["0.0"] * 3)
-        self.assertIn("loop.py:%d (3 times): loop.py:%d decides by it what runs" %
+        self.assertIn("loop.py:%d (3 times): loop.py:%d uses it to decide what runs" %
                       (self.line_of(TORCH, "    value = loss.item()"), self.line_of(TORCH, "    if value > 1:")), err)
 
 

@@ -187,7 +187,7 @@ class Trees(unittest.TestCase):
         there = make({"in": {"tokens": [[1]], "image": np.ones((2, 3), "float32")}, "y": [1], "weight": [1.0]})
         self.assertEqual((there["in"]["image"].sum(), there["in"]["seen"].sum(), there.keys()), (6, 6, {"in", "y", "weight"}))
 
-    def test_arrays_of_one_name_are_told_apart_by_the_names_before(self):
+    def test_arrays_of_one_name_are_distinguished_by_the_names_before_them(self):
         make = stet.Canonical({"b['p']['x']": stet.Leaf("int32", (2,)), "b['q'].x": stet.Leaf("float32", (3,)), "b[1]['x']": stet.Leaf("int8", (4,))})
         out = make({"p": {"x": [1]}, "q": {"x": [1]}})
         self.assertEqual((out["p"]["x"].shape, out["q"]["x"].shape), ((2,), (3,)))

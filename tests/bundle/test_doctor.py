@@ -122,7 +122,7 @@ class Doctor(Staged):
                 f.write(content)
             self.broken(self.doctor(f"--plugin={path}"), "none.so", "file", "failed", words)
 
-    def test_a_library_that_is_no_plugin_is_reported(self):
+    def test_a_library_that_is_not_a_plugin_is_reported(self):
         with open("/proc/self/maps") as f:
             libc = next(line.split()[-1] for line in f if "/libc.so.6" in line or "/libc-2" in line)
         self.broken(self.doctor(f"--plugin={libc}"), os.path.basename(libc), "load", "failed", "no symbol GetPjrtApi")

@@ -132,7 +132,7 @@ TEST(batches_of_launches_that_wait_are_bounded)
     harness_client_destroy(&h);
 }
 
-TEST(what_is_no_longer_used_goes_back)
+TEST(unused_memory_goes_back)
 {
     PJRT_LoadedExecutable *loaded;
     PJRT_Buffer *in, *out;

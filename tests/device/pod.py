@@ -24,7 +24,7 @@ with open(TRAIN) as f:
     LINE = next(n for n, text in enumerate(f, 1) if text.rstrip().endswith("# here: constant"))
 
 
-def job(row, way, *options, limit=60, stet=True, **env):
+def job(row, way, *options, limit=40, stet=True, **env):
     result, events = (os.path.join(OUT, f"{row.replace(' ', '-')}.{e}") for e in ("json", "events"))
     if not CPU:
         env = {"XLA_FLAGS": TOGETHER + " --xla_gpu_autotune_level=0"} | env
@@ -42,6 +42,7 @@ def job(row, way, *options, limit=60, stet=True, **env):
     if stet:
         with open(events) as f:
             found = [d for line in f for d in json.loads(line).get("divergences", ())]
+    print(f"{row}: {time.monotonic() - begin:.1f} s", file=sys.stderr, flush=True)  # if the time ends before the table
     return {"row": row, "seconds": round(time.monotonic() - begin, 1), "codes": [r["code"] for r in ranks],
             "losses": [json.loads(r["out"].splitlines()[-1]) for r in ranks if r["code"] == 0], "divergences": found,
             "errors": [r["err"][-1500:] for r in ranks if r["code"] != 0]}

@@ -163,7 +163,7 @@ class Exhausted(unittest.TestCase):
         self.assertEqual([c["to"] for c in found["changes"]], ["f32[512,256]"])
         self.assertTrue(any("103 GB missing, 134 GB needed, 31.2 GB in all" in line for line in said), said)
 
-    def test_libtpus_report_is_told_by_line(self):
+    def test_libtpus_report_is_printed_by_line(self):
         found, _ = self.exhaust(COMPILE + ":1", "tpu_report")
         self.assertEqual([(b["file"], b["line"], b["bytes"]) for b in found["largest"][:2]],
                          [("/home/user/train.py", 88, 16 << 30), ("/home/user/model.py", 41, 4 << 30)])

@@ -101,7 +101,7 @@ class Failures(Case):
         self.fit("--plugin", "/etc/passwd", "--topology=v6e:2x4", status=3)
         self.assertIn("/etc/passwd: cannot be loaded", self.err)
 
-    def test_without_libtpu_it_says_where_it_looked_and_what_to_do(self):
+    def test_without_libtpu_the_message_names_the_places_searched_and_the_remedy(self):
         os.mkdir(self.dir + "/bin")
         python = self.dir + "/bin/python3"
         with open(python, "w") as f:  # a Python that has nothing

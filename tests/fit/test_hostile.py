@@ -20,7 +20,7 @@ class Hostile(Case):
     def verdicts(self, fit):
         return {p["program"]: p["verdict"] for p in fit["programs"]}
 
-    def test_a_compiler_that_hangs_is_given_up_and_the_rest_stands(self):
+    def test_the_other_results_stay_when_a_compiler_hangs(self):
         self.make_run("", "hang", "")
         fit = self.over_fake("--timeout=1s", status=1)
         self.assertEqual(self.verdicts(fit), {"p0": "fits", "p1": "failed", "p2": "fits"})
@@ -40,7 +40,7 @@ class Hostile(Case):
         fit = self.over_fake(status=1)
         self.assertEqual(list(self.verdicts(fit).values()), ["failed"] * 5)
 
-    def test_memory_that_is_not_told_or_nonsense_is_unknown(self):
+    def test_memory_that_is_missing_or_nonsense_is_unknown(self):
         self.make_run("", "temporaries -5", "temporaries 4000000000000000000", "temporaries 12345")
         fit = self.over_fake(status=1)
         self.assertEqual(self.verdicts(fit), {"p0": "fits", "p1": "unknown", "p2": "unknown", "p3": "fits"})

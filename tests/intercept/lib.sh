@@ -47,3 +47,11 @@ find_pythons() {
     [ ${#pythons[@]} -gt 0 ] || { echo "skipped: no Python"; exit 77; }
     echo "versions:$seen"
 }
+# run_python PYTHON SCRIPT: the script of tests/intercept/python under the layer, its records in `records`.
+run_python() {
+    local here="$SOURCE/tests/intercept/python" said
+    rm -rf "$STET_DIR"
+    said="$(preload "$1" "$here/$2" "$LIB/libguest_driver.so" "$fake" "$here/site-packages" "${@:3}" 2>&1)" || true
+    [ "$said" = fine ] || fail "$1: $said"
+    dump > records
+}

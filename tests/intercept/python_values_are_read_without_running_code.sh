@@ -5,12 +5,7 @@ here="$SOURCE/tests/intercept/python"
 export ASAN_OPTIONS=detect_leaks=0 FAKE_COMPILE_MS=80
 case "${SANITIZER:-}" in *tsan*) echo "skipped: Python is not built for it"; exit 77 ;; esac
 find_pythons
-run() { # run PYTHON: values.py under the layer, its records in `records`
-    rm -rf "$STET_DIR"
-    said="$(preload "$1" "$here/values.py" "$LIB/libguest_driver.so" "$fake" "$here/site-packages" 2>&1)" || true
-    [ "$said" = fine ] || fail "$1: $said"
-    dump > records
-}
+run() { run_python "$1" values.py; }
 for python in "${pythons[@]}"; do
     version="$(version_of "$python")"
     case "$version" in 3.[0-8]) continue ;; esac # nothing is looked at

@@ -85,7 +85,7 @@ class Lift(unittest.TestCase):
             note.write_bytes(content)
         self.assertNotIn("an earlier run", self.repeat("damaged"))
 
-    def test_3_a_family_whose_first_program_is_gone_is_lifted_anew(self):
+    def test_3_a_family_is_lifted_again_when_its_first_program_is_gone(self):
         for entry in (self.store / "entries").rglob("*.stet"):
             entry.unlink()
         self.assertIn("a family whose first program is gone", self.repeat("gone"))

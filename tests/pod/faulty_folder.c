@@ -30,9 +30,10 @@ static void delay(const char *path)
         sleep(3);
 }
 
-static int open_file(const char *path, int flags, mode_t mode)
+static int open_file(const char *path, int flags, va_list args)
 {
     static int (*real)(const char *, int, ...);
+    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
 
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "open");
@@ -40,27 +41,20 @@ static int open_file(const char *path, int flags, mode_t mode)
     return real(path, flags, mode);
 }
 
-int open(const char *path, int flags, ...)
-{
-    mode_t mode;
-    va_list args;
-
-    va_start(args, flags);
-    mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    return open_file(path, flags, mode);
-}
-
-int open64(const char *path, int flags, ...)
-{
-    mode_t mode;
-    va_list args;
-
-    va_start(args, flags);
-    mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    return open_file(path, flags, mode);
-}
+/* The two names that programs are linked with. */
+#define OPEN(name)                                                                                 \
+    int name(const char *path, int flags, ...)                                                     \
+    {                                                                                              \
+        va_list args;                                                                              \
+        int fd;                                                                                    \
+                                                                                                   \
+        va_start(args, flags);                                                                     \
+        fd = open_file(path, flags, args);                                                         \
+        va_end(args);                                                                              \
+        return fd;                                                                                 \
+    }
+OPEN(open)
+OPEN(open64)
 
 EXPORT int link(const char *from, const char *to)
 {

@@ -8,6 +8,7 @@
  * POD_RUNS: runs each program so many more times, and prints what one run took.
  * POD_STAY_MS: how long it stays after that; POD_STAY_UNTIL: until this file exists.
  * POD_PAUSE=FILE: makes FILE before its last program, and goes on when FILE is gone.
+ * POD_DONE=FILE: adds a line to FILE when its programs have run.
  *
  * STORE: a socket; none; dead (every call fails), slow (takes 3 s), hang (never returns), lie
  * (other values than were written, and values for keys that were not), huge (every value has 64
@@ -458,6 +459,16 @@ static void pause_at(const char *path)
         poll(NULL, 0, 20);
 }
 
+static void add_line(const char *path)
+{
+    FILE *f = fopen(path, "ae");
+
+    if (f) {
+        fputs("done\n", f);
+        fclose(f);
+    }
+}
+
 static PJRT_NamedValue number(const char *name, const char *value)
 {
     return (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
@@ -505,6 +516,8 @@ static int rank(int argc, char **argv)
             return 1;
         }
     }
+    if (getenv("POD_DONE"))
+        add_line(getenv("POD_DONE"));
     if (stay)
         poll(NULL, 0, atoi(stay));
     while (until && access(until, F_OK) != 0)

@@ -4,6 +4,7 @@ usage: test_light.py BUILD_DIR [TEST…]     POD_RANKS=512 in the environment: s
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import threading
@@ -56,7 +57,7 @@ class Light(Case):
         self.stet("report", f"--output={self.dir}/page.html")
         page = pathlib.Path(self.dir + "/page.html").read_text()
         head = page[page.index("<h1>"):page.index('<nav class="sections"')]
-        self.assertIn(f"Rank {RANKS - 1} compiled another step than rank 0", head)
+        self.assertIn(f"Rank {RANKS - 1} compiled a different step than rank 0", head)
         self.assertIn("<b>Fix: </b>" + d["fix"], head)
         self.assertIn("Decide the value on one rank", d["fix"])
 
@@ -64,7 +65,7 @@ class Light(Case):
         """Two ranks of a run, as two runs."""
         other, same = self.stet("diff", "@0", f"@{RANKS - 1}"), self.stet("diff", "@0", "@1")
         self.assertIn("constant in multiply  5.5 -> 5.75", other.stdout)
-        self.assertIn("nothing moved", same.stdout)
+        self.assertIn("nothing changed", same.stdout)
         self.assertEqual((other.returncode, same.returncode), (1, 0))
         self.assertIn("has no rank", self.stet("diff", "@0", f"@{RANKS}").stderr)
 
@@ -101,6 +102,53 @@ class Light(Case):
                 self.assertGreater(account["comparing"]["waited_s"], 0)
                 # a second wait would be as long as the first
                 self.assertEqual([sum(ms >= 900 for ms in r["compile_ms"]) for r in alive], [1, 1], alive)
+
+    def test_ranks_of_other_hosts_are_missing_while_the_agent_is_silent(self):
+        """`stet ranks` asks it for them, and goes on without an answer."""
+        over, socket_path, done = f"{self.dir}/over", f"{self.dir}/agent", []
+        agent = socket.socket(socket.AF_UNIX)
+        self.addCleanup(agent.close)
+        agent.bind(socket_path)
+        agent.listen()
+        self.env.update(STET_TIERS="redis://127.0.0.1:1")
+        job = threading.Thread(target=lambda: done.append(self.job("none", 2, 1, LIGHT_ONLY="0", POD_STAY_UNTIL=over, STET_AGENT="off",
+                                                                   STET_RANKS_CHANNEL="folder", STET_RANKS_DIR=self.dir + "/share")))
+        job.start()
+        wanted = {0: 1, 1: 0}  # executions
+        self.assertTrue(wait_for(lambda: {r["rank"]: r["executions"] for r in self.ranks()} == wanted), done)
+        self.env.update(STET_AGENT=socket_path)
+        seen = self.ranks()
+        pathlib.Path(over).touch()
+        job.join()
+        self.assertEqual({r["rank"]: r["kind"] == "missing" for r in seen}, {0: False, 1: True}, seen)
+        agent.settimeout(60)
+        agent.accept()[0].close()  # it was asked
+
+    def late(self, channel, rank, *odd):
+        """A rank that votes when the others have given it up and run: what it printed, and the certain differences."""
+        said, account = self.job("serve" if channel == "kv" else "none", 3, 3, *odd, LIGHT_LATE=str(rank), STET_ON_DIVERGENCE="fail",
+                                 STET_RANKS_WAIT_MS="1000", STET_RANKS_CHANNEL=channel, STET_RANKS_DIR=f"{self.dir}/{channel}")
+        others = [r for i, r in enumerate(said[:3]) if i != rank]
+        self.assertEqual([len(r.get("compile_ms", [])) for r in others], [3, 3], (said, self.stderr))
+        self.assertGreater(account["comparing"]["waited_s"], 0)
+        return said[rank], [d for d in account["divergences"] if d["certain"] and d["finding"] == "differs"]
+
+    def test_a_rank_that_votes_late_passes_if_its_programs_are_the_same(self):
+        for channel in ("kv", "folder"):
+            for rank in (0, 2):  # the one that leads, and one that follows
+                with self.subTest(channel=channel, rank=rank):
+                    own, found = self.late(channel, rank)
+                    self.assertEqual((len(own.get("compile_ms", [])), found, self.code), (3, [], 0), own)
+
+    def test_a_rank_that_votes_late_is_refused_if_its_program_differs(self):
+        for channel in ("kv", "folder"):
+            for rank in (0, 2):
+                with self.subTest(channel=channel, rank=rank):
+                    own, found = self.late(channel, rank, "2")
+                    self.assertEqual((own.get("failed"), self.code), (2, 1), (own, self.stderr))
+                    self.assertIn("differ", own["why"])
+                    self.assertEqual([(c["from"], c["to"]) for c in found[0]["changes"]],
+                                     [("2.5", "2.75") if found[0]["rank"] == rank else ("2.75", "2.5")], found)
 
     def test_a_compile_that_differs_is_refused_everywhere(self):
         said, account = self.job("serve", 4, 8, "3", STET_ON_DIVERGENCE="fail")

@@ -3,6 +3,7 @@ with their line, and clean jobs raise nothing and compute the same bits.
 
 usage: test_pod.py BUILD_DIR PYTHON     a Python with JAX; POD_LONG=1 in the environment: 8 processes too, and how long it took
                                         to name each difference"""
+import glob
 import json
 import os
 import signal
@@ -12,6 +13,9 @@ import sys
 import unittest
 
 from pod_case import HERE, Case, marks
+
+sys.path.insert(0, str(HERE.parent / "agent"))
+from servers import Redis  # noqa: E402
 
 Case.BUILD, Case.PYTHON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 LINES = marks("job.py", "lib2/layers.py", "hang.py", "apart.py")
@@ -80,7 +84,7 @@ class Differ(Case):
                 self.check(self.differ("constant", 2, STET_RANKS_CHANNEL=channel, STET_RANKS_DIR=self.dir + "/share"),
                            "constant", 1)
 
-    def test_a_difference_that_is_written_late_says_of_which_job_it_is(self):
+    def test_a_difference_that_is_written_late_names_its_job(self):
         """`stet run` stands still while ranks of a job differ, and writes it when the next job runs."""
         self.run_.send_signal(signal.SIGSTOP)
         try:
@@ -113,9 +117,12 @@ class Differ(Case):
     def test_clean_jobs_raise_nothing_and_compute_the_same(self):
         for ranks in (2, 4, 8) if LONG else (2, 4):
             losses = set()
-            for variables in ({}, {"STET": "off"}, {"STET_ON_DIVERGENCE": "fail"})[:3 if ranks == 2 else 2]:
+            # a rank that is forked has the layer already: one without it begins anew
+            for variables in ({}, {"STET": "off", "POD_FRESH": "1"}, {"STET_ON_DIVERGENCE": "fail"})[:3 if ranks == 2 else 2]:
                 name = self.start("job.py", "clean", ranks, **variables)
                 self.assertEqual(self.ended(name), [0] * ranks, self.output(name, 0))
+                journals = [glob.glob(f"{self.dir}/state/runs/*/journal/*-{pid}-*") != [] for pid in self.pids]
+                self.assertEqual(journals, ["STET" not in variables] * ranks)
                 for rank in range(ranks):
                     losses.update(l for l in self.output(name, rank).splitlines() if l.startswith("loss "))
                 self.assertIn("evaluated ", self.output(name, 0))  # by rank 0 alone
@@ -208,7 +215,7 @@ class Hang(Case):
         self.assertEqual((states[0]["pending_executions"], states[0]["pending_program"]), (1, "train_step"))
         self.ended(name, kill=True)
 
-    def test_what_holds_a_job_up_is_said_first(self):
+    def test_what_holds_a_job_up_is_printed_first(self):
         name = self.start("hang.py", "loop", 3)
         hang = self.until(lambda: (lambda r, h: h if len(r) == 3 and h.get("kind") else None)(*self.ranks()))
         self.assertEqual((hang["kind"], hang["ranks"], hang["waiting"]), ("host code", [2], 2))
@@ -236,25 +243,42 @@ class Hang(Case):
 
 
 class Elsewhere(Case):
-    """A job on two hosts that see one state folder, with a `stet run` on each, looked at from a third."""
+    """A job on two hosts, with a `stet run` on each."""
 
-    def on(self, host):
-        return dict(self.env, OTHER_HOST=host, LD_PRELOAD=self.BUILD + "/lib/libother_host.so")
+    def on(self, host, **variables):
+        return dict(self.env, OTHER_HOST=host, LD_PRELOAD=self.BUILD + "/lib/libother_host.so", **variables)
 
     def test_ranks_of_other_hosts_are_shown_with_kind_and_line(self):
+        """They see one state folder, and so does a third host."""
+        self.watch([self.on("alpha"), self.on("beta")], self.on("gamma"), "--no-store")
+
+    def test_ranks_of_hosts_without_a_common_folder_are_shown_through_the_agent(self):
+        redis = Redis(self.dir)
+        self.addCleanup(redis.stop)
+        hosts = []
+        for host in ("alpha", "beta"):
+            own = f"{self.dir}/{host}"
+            os.makedirs(own, mode=0o700)
+            hosts.append(self.on(host, XDG_RUNTIME_DIR=own, STET_STATE_DIR=own + "/state", STET_STORE=own + "/store",
+                                 STET_TIERS=redis.url, STET_TRUST="any", STET_AGENT_IDLE="60"))
+            self.addCleanup(subprocess.run, [self.stet_path, "agent", "stop"], env=hosts[-1], capture_output=True)
+        self.watch(hosts, hosts[0])
+
+    def watch(self, hosts, watcher, *options):
+        """Both ranks are shown with kind and line, seen with the environment `watcher`."""
         runs = []
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
-        for rank, host in enumerate(("alpha", "beta")):
-            env = dict(self.on(host), POD_RANK=str(rank), POD_WORLD="2", POD_PORT=str(port), STET_RANKS_CHANNEL="jax")
-            runs.append(subprocess.Popen([self.stet_path, "run", "--cpu", "--no-store", "--quiet", "--", self.PYTHON, str(HERE / "hang.py"),
+        for rank, host in enumerate(hosts):
+            env = dict(host, POD_RANK=str(rank), POD_WORLD="2", POD_PORT=str(port), STET_RANKS_CHANNEL="jax")
+            runs.append(subprocess.Popen([self.stet_path, "run", "--cpu", *options, "--quiet", "--", self.PYTHON, str(HERE / "hang.py"),
                                           "loop"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.dir,
                                          start_new_session=True))
             self.addCleanup(self.kill, runs[-1])
 
         def ranks():
-            out = subprocess.run([self.stet_path, "ranks", "--format=json"], env=self.on("gamma"), capture_output=True, text=True)
+            out = subprocess.run([self.stet_path, "ranks", "--format=json"], env=watcher, capture_output=True, text=True)
             return {r["rank"]: r for r in json.loads(out.stdout)["ranks"]} if out.returncode == 0 else {}
 
         found = self.until(lambda: (lambda r: r if [r[k]["kind"] for k in sorted(r)] == ["device", "host code"] else None)(ranks()),
@@ -263,7 +287,7 @@ class Elsewhere(Case):
         self.assertEqual((found[1]["line"]["file"], found[1]["line"]["line"]), LINES["here: loop"])
         self.assertEqual(found[0]["line"]["line"], LINES["here: device"][1])
         self.assertEqual(found[0]["pending_program"], "train_step")
-        text = subprocess.run([self.stet_path, "ranks"], env=self.on("gamma"), capture_output=True, text=True).stdout
+        text = subprocess.run([self.stet_path, "ranks"], env=watcher, capture_output=True, text=True).stdout
         self.assertRegex(text, r"rank 1 \(process \d+\) on beta, \d+ s ago  host code: Python runs, at\n    \S*hang.py:")
 
     @staticmethod

@@ -1,7 +1,8 @@
 """torch_job.py WAY DEVICE: one process of a torchrun job that trains a little model with torch.compile and averages the
 gradients over gloo. DEVICE: cpu, or tpu for TorchTPU. WAY plants a divergence on the last rank, or none ("clean"). The line
 that makes the graph differ is marked with `here: WAY`. BACKEND is that of torch.compile. HOLD, a file of events: Inductor stops
-before it generates code, until a difference is in the file, and the rank ends then. UNTIL, such a file: the last rank ends when a
+before it generates code, until a difference is in the file, and the rank ends then. BACKEND=held: the recompile of the last rank
+stops in the same way, and goes on. UNTIL, such a file: the last rank ends when a
 difference of XLA's programs is in it."""
 import os
 import sys
@@ -24,16 +25,29 @@ if WAY == "flag" and ODD:
 dist.init_process_group("gloo")
 
 
-def hold(graph):
+def await_name():
     for _ in range(600):  # the limit only ends a test that would hang
-        if "options-drift" in open(os.environ["HOLD"]).read():
+        if '"event":"divergence"' in open(os.environ["HOLD"]).read():
             print(f"rank {RANK}: named before code was generated", flush=True)
-            os._exit(0)
+            return
         time.sleep(0.1)
     os._exit(1)
 
 
-if "HOLD" in os.environ:
+def hold(graph):
+    await_name()
+    os._exit(0)
+
+
+def held(graph, inputs):
+    """A backend."""
+    if ODD and step >= 2:
+        await_name()
+    return graph.forward
+
+
+BACKEND = os.environ.get("BACKEND", "inductor" if DEVICE == "cpu" else "tpu")
+if "HOLD" in os.environ and BACKEND == "inductor":
     import torch._inductor.graph
     torch._inductor.graph.GraphLowering.codegen = hold
 
@@ -61,7 +75,7 @@ def rows(step):
 
 
 block = 1.5 if WAY == "constant" and ODD else 1.25
-compiled = torch.compile(loss_of, backend=os.environ.get("BACKEND", "inductor" if DEVICE == "cpu" else "tpu"))
+compiled = torch.compile(loss_of, backend=held if BACKEND == "held" else BACKEND)
 weights = {k: torch.full((3,), 0.1 * (i + 1), device=DEVICE, requires_grad=True) for i, k in enumerate(sorted(names()))}
 for step in range(int(os.environ.get("STEPS", "4"))):
     batch = (torch.arange(rows(step) * 3, dtype=torch.float32).reshape(-1, 3) / 100 + RANK).to(DEVICE)

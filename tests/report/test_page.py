@@ -324,7 +324,7 @@ class InTheBrowser(unittest.TestCase):
         self.assertIn("</script>", page.js("document.querySelector('.head code').textContent.replaceAll('<_', '</')"))
         self.quiet(page)
 
-    def test_a_fit_is_told_in_its_first_lines_and_one_of_another_form_does_no_harm(self):
+    def test_the_first_lines_of_a_fit_are_read_and_another_form_is_ignored(self):
         with open(FIT) as f:
             fit = json.load(f)
         evil = json.loads(json.dumps(fit).replace("jit_step", "j" + json.dumps(HOSTILE)[1:-1]))
@@ -399,7 +399,7 @@ class InTheBrowser(unittest.TestCase):
         self.assertEqual(page.js(f"[...Stet.saved({slow}).querySelectorAll('tbody td')].map(c => c.textContent)"),
                          ["disk", "1", "2.0 s", "1.0 s", "nothing"])
 
-    def test_compiles_that_lifting_makes_itself_are_told(self):
+    def test_compiles_that_lifting_makes_itself_are_reported(self):
         page = page_of(A)
         run = ("{totals: {}, saved: [], not_compiled: {unlifted: [{function: 'f', file: 'a.py', line: 3, why: 'a callback'}],"
                " lifting: {compared: 2, in_background: 1, in_background_s: 2, plain: 2, plain_s: 3, plain_waited_s: 1, different: []}}}")

@@ -1,4 +1,5 @@
-"""tools/house-figures --check finds a cli that has grown, names used twice, and a second reader of Python."""
+"""tools/house-figures --check finds a cli that has grown, names used twice, knowledge of libraries in code, and a second
+reader of Python."""
 import subprocess
 import unittest
 
@@ -25,6 +26,11 @@ class HouseFigures(tree.TreeTest):
 
     def test_a_second_reader_of_python_fails(self):
         self.assert_fails(GOOD | {"src/low/a.c": 'at = memmem(p, n, "def ", 4);\n'}, "Python readers: 2, more than 1")
+
+    def test_knowledge_of_libraries_outside_of_their_list_fails(self):
+        names = 'const char *const names[] = {%s};\n' % ", ".join(['"jax.numpy.where"'] * 7)
+        self.assert_fails(GOOD | {"src/lint/a.c": names}, "library names in code: 7, more than 6")
+        self.assert_passes(GOOD | {"src/python/library.def": names, "src/lint/a.c": "/* " + names + " */\n"})
 
     def test_the_table_has_a_column_for_each_tree(self):
         done = subprocess.run([f"{tree.ROOT}/tools/house-figures", "--markdown", tree.ROOT, tree.ROOT],

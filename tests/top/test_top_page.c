@@ -254,6 +254,7 @@ TEST(the_causes_come_before_the_families_and_a_name_has_one_row)
     out = page_of(&t, 80, 24);
     v = stet_buf_as_view(&out);
     EXPECT(stet_view_find(v, "why it compiled again") < stet_view_find(v, " family "));
+    EXPECT(stet_view_find(v, "(more: stet explain)") < stet_view_find(v, " family "));
     EXPECT(stet_view_find(v, "\n step ") < stet_view_find(v, "\n unstack "));
     v = stet_view_of(v.ptr + stet_view_find(v, "\n step ") + 1, 0);
     v.len = out.len - (size_t)(v.ptr - out.ptr);

@@ -170,7 +170,7 @@ def run_all(args, results):
 def explain_again(args):
     """The cases of a folder of recordings, judged by what `stet explain` says of them now."""
     def judge(old):
-        folder = pathlib.Path(old["folder"])
+        folder = args.again / pathlib.Path(old["folder"]).name
         told = {}
         for kind in ("drift", "clean"):
             for ledger in (folder / kind / "state").glob("ledger.db*"):

@@ -83,7 +83,8 @@ static inline uint32_t marked(const char *mark)
     return 0;
 }
 
-/* The lines that wait: `# call`, which `# call2` waits for, which `# call3` waits for. */
+/* The lines that wait: `# call`, which `# call2` waits for, which `# call3` waits for. A generator
+ * waits in `# looped`, for the next turn of a loop around `# call`. */
 static inline struct stet_python_stack stack_of(void)
 {
     static const char *const marks[] = {"# call", "# call2", "# call3", "# ask"};
@@ -95,6 +96,9 @@ static inline struct stet_python_stack stack_of(void)
             s.frames[s.waits++].line = marked(marks[i]);
         }
     s.count = s.waits;
+    if (marked("# looped"))
+        s.frames[s.count++] =
+            (struct stet_python_watched){.file = here(), .line = marked("# looped"), .holder = 1};
     return s;
 }
 

@@ -288,8 +288,8 @@ TEST(lengths_are_read_and_bad_lines_are_named)
     static const struct {
         const char *text, *error;
     } bad[] = {
-        {"12\nabc\n", "f:2: a line is a size, or a size and how often it came; this is \"abc\""},
-        {"12 3 4\n", "f:1: a line is a size, or a size and how often it came; this is \"12 3 4\""},
+        {"12\nabc\n", "f:2: a line is a size, or a size and its count; this is \"abc\""},
+        {"12 3 4\n", "f:1: a line is a size, or a size and its count; this is \"12 3 4\""},
         {"0\n", "f:1: a size is a number of 1 or more; this is \"0\""},
         {"5 0\n", "f:1: a count is a number of 1 or more; this is \"5 0\""},
         {"8x16\n\n7\n", "f:3: 1 dimension here and 2 before"},

@@ -173,7 +173,7 @@ TEST(a_repeated_block_is_one_change)
     "%s = stablehlo.multiply %x, %c : tensor<4xf32>\n"                                             \
     "%t = stablehlo.negate %s : tensor<4xf32>\n" second
 
-TEST(what_is_only_computed_twice_is_no_change)
+TEST(what_is_only_computed_twice_is_not_a_change)
 {
     struct pair p;
 

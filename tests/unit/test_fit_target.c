@@ -69,9 +69,10 @@ TEST(other_names_are_refused_with_those_that_there_are)
 
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         EXPECT_STR("none", find(no[i]));
-    EXPECT_STR("--target h200 is no file, and no GPU of the plugin: NVIDIA GB200, NVIDIA B200 MIG, "
-               "NVIDIA B200, NVIDIA H100 80GB HBM3, NVIDIA H100 PCIe",
-               err.text);
+    EXPECT_STR(
+        "--target h200 is neither a file nor a GPU of the plugin: NVIDIA GB200, NVIDIA B200 MIG, "
+        "NVIDIA B200, NVIDIA H100 80GB HBM3, NVIDIA H100 PCIe",
+        err.text);
 }
 
 TEST(a_plugin_without_descriptions)
@@ -80,5 +81,5 @@ TEST(a_plugin_without_descriptions)
 
     err = (struct stet_err)STET_ERR_INIT;
     EXPECT_INT(STET_NOT_FOUND, stet_fit_target_find((struct stet_view){0}, "h100", &out, &err));
-    EXPECT_STR("--target h100 is no file, and no GPU of the plugin", err.text);
+    EXPECT_STR("--target h100 is neither a file nor a GPU of the plugin", err.text);
 }

@@ -27,7 +27,7 @@ TEST(the_same_program_again_is_reported_as_such)
     end(&r);
 }
 
-TEST(the_same_program_of_another_function_object_was_jitted_anew)
+TEST(the_same_program_of_another_function_object_was_jitted_again)
 {
     start(&r);
     r.function = r.object = 1;
@@ -167,7 +167,7 @@ TEST(functions_of_a_table_that_all_run_in_each_turn_are_not_recompiles)
     end(&r);
 }
 
-TEST(functions_that_are_both_made_anew_in_each_turn_are_not_recompiles_of_each_other)
+TEST(functions_that_each_iteration_makes_again_are_not_recompiles_of_each_other)
 {
     start(&r);
     r.function = 1;

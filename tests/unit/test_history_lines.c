@@ -59,7 +59,7 @@ TEST(a_value_is_not_decided_in_what_is_compiled_or_where_it_is_passed)
 
 /* Two programs of one line of an eager TorchTPU model; the second is compiled in a step of its own.
  */
-static bool is_told(uint64_t step)
+static bool is_told(uint64_t step, const char *order)
 {
     bool told;
 
@@ -68,14 +68,51 @@ static bool is_told(uint64_t step)
     compile_of(&r, 4, "2.0", "", "tt_jit_towers_L29C0_forward_sum", 6);
     r.step = step;
     compile_of(&r, 8, "2.0", "", "tt_jit_towers_L29C0_forward_sum", 6);
-    ran(&r, "abababababab");
+    ran(&r, order);
     told = !judged(&r, 1)->benign;
     end(&r);
     return told;
 }
 
-TEST(two_operations_of_one_line_that_both_run_in_each_turn_are_no_recompiles)
+TEST(two_operations_of_one_line_that_both_run_in_each_iteration_are_not_recompiles)
 {
-    EXPECT(!is_told(0));
-    EXPECT(is_told(3));
+    EXPECT(!is_told(0, "abababababab"));
+    EXPECT(!is_told(0, "abbabbabbabb")); /* another line runs one of the programs, too */
+    EXPECT(is_told(3, "abababababab"));
+}
+
+/* What positions select of the rows of a batch. */
+static void selected_of(int batch, int positions)
+{
+    snprintf(r.texts[r.count], sizeof r.texts[0],
+             "module @SyncTensorsGraph.%u {\n"
+             "func.func public @main(%%x: tensor<%dxf32>, %%at: tensor<%dx1xi64>) -> "
+             "tensor<%dxf32> {\n"
+             "%%f = stablehlo.reshape %%at : (tensor<%dx1xi64>) -> tensor<%dxi64>\n"
+             "%%i = stablehlo.reshape %%f : (tensor<%dxi64>) -> tensor<%dx1xi64>\n"
+             "%%y = \"stablehlo.gather\"(%%x, %%i) <{dimension_numbers = #stablehlo.gather<"
+             "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, "
+             "indices_are_sorted = false, slice_sizes = array<i64: 1>}> : "
+             "(tensor<%dxf32>, tensor<%dx1xi64>) -> tensor<%dxf32>\n"
+             "return %%y : tensor<%dxf32>\n}\n}\n",
+             r.count, batch, positions, positions, positions, positions, positions, positions,
+             batch, positions, positions, positions);
+    add(&r, 20, 1);
+}
+
+TEST(a_size_that_changes_beside_a_selection_is_a_cause_beside_it)
+{
+    for (int batch = 8; batch >= 6; batch -= 2) {
+        const struct stet_finding *f;
+
+        start(&r);
+        selected_of(8, 5);
+        selected_of(batch, 3);
+        f = judged(&r, 1);
+        EXPECT_INT(STET_CAUSE_MASK_GATHER, f->cause);
+        EXPECT_INT(batch == 8 ? 0 : 1, f->also_count);
+        EXPECT(stet_view_contains(f->evidence, "selects, 3 of them"));
+        EXPECT_INT(batch == 8 ? STET_SURE_CERTAIN : STET_SURE_LIKELY, f->sure);
+        end(&r);
+    }
 }

@@ -263,7 +263,7 @@ TEST(the_main_stream_stops_at_its_cap_and_records_the_loss)
     drop_scratch();
 }
 
-TEST(a_deleted_file_is_begun_anew_and_the_loss_is_recorded)
+TEST(a_deleted_file_is_recreated_and_the_loss_is_recorded)
 {
     struct stet_journal *j;
     struct tally t;
@@ -377,7 +377,7 @@ TEST(a_file_size_limit_is_a_counted_loss_and_no_signal)
 }
 
 /* A real full disk: a tmpfs of 64 KB in a mount namespace of the child's own. */
-TEST(a_full_disk_is_a_counted_loss_and_writing_goes_on_when_there_is_room_again)
+TEST(a_full_disk_is_a_counted_loss_and_writing_resumes_when_there_is_room)
 {
     enum { NO_NAMESPACE = 77 };
     int status;

@@ -1,5 +1,6 @@
 /* Facts about the ledger: what goes in comes out, and nothing that happens to it loses more than
  * the run being fed. */
+#include "folder_help.h"
 #include "test.h"
 
 #include "base/arena.h"
@@ -12,22 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64], path[96];
+static char path[96];
 
 static const char *fresh(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/stet-ledger-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
+    make_folder("ledger");
     snprintf(path, sizeof path, "%s/ledger.db", folder);
     return path;
-}
-
-static void clean(void)
-{
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
 }
 
 static struct stet_ledger *opened(void)
@@ -159,7 +151,7 @@ TEST(rows_read_back_as_they_were_written)
     EXPECT(totals.settled && totals.settled_step == 12);
     EXPECT_INT(STET_NOT_FOUND, stet_ledger_run_totals(l, "r2", &totals, &err));
     stet_ledger_close(l);
-    clean();
+    remove_folder();
 }
 
 TEST(feeding_twice_changes_nothing_and_lanes_are_independent)
@@ -179,7 +171,7 @@ TEST(feeding_twice_changes_nothing_and_lanes_are_independent)
     EXPECT(stet_ledger_has(l, "r1", STET_LANE_XLA, "s2"));
     EXPECT(stet_ledger_has(l, "r1", STET_LANE_TORCH, "t1"));
     stet_ledger_close(l);
-    clean();
+    remove_folder();
 }
 
 static bool look_at_foreign(void *context, const struct stet_recompile *r)
@@ -214,7 +206,7 @@ TEST(a_cause_of_a_newer_version_is_read_as_unknown_and_named)
     EXPECT_INT(STET_OK, stet_ledger_recompiles(l, "r1", look_at_foreign, &right, &err));
     EXPECT_INT(3, right);
     stet_ledger_close(l);
-    clean();
+    remove_folder();
 }
 
 TEST(a_killed_feeder_leaves_what_was_there)
@@ -245,7 +237,7 @@ TEST(a_killed_feeder_leaves_what_was_there)
     EXPECT_INT(3, all_of(l, "r1").count);
     EXPECT(stet_ledger_has(l, "r1", STET_LANE_XLA, "s1"));
     stet_ledger_close(l);
-    clean();
+    remove_folder();
 }
 
 /* Making a file into one that is written ahead is what SQLite itself does not wait for. */
@@ -275,7 +267,7 @@ TEST(processes_that_create_a_ledger_together_wait_for_each_other)
             EXPECT_INT(pids[i], waitpid(pids[i], &status, 0));
             EXPECT_INT(0, status);
         }
-        clean();
+        remove_folder();
     }
 }
 
@@ -310,7 +302,7 @@ TEST(concurrent_writers_wait_for_each_other)
     EXPECT_INT(5, all_of(l, "r0").count);
     EXPECT_INT(5, all_of(l, "r9").count);
     stet_ledger_close(l);
-    clean();
+    remove_folder();
 }
 
 /* A file size limit stands for a disk that is full. */
@@ -339,7 +331,7 @@ TEST(a_full_disk_is_an_error_and_loses_nothing)
     EXPECT_INT(3, all_of(l, "r1").count);
     EXPECT_INT(0, all_of(l, "r2").count);
     stet_ledger_close(l);
-    clean();
+    remove_folder();
 }
 
 TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
@@ -391,7 +383,7 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     EXPECT_INT(7, found[0].at.line);
     stet_arena_release(&arena);
     stet_ledger_close(l);
-    clean();
+    remove_folder();
 }
 
 TEST(a_newer_and_a_damaged_ledger_are_refused_with_advice)
@@ -414,7 +406,7 @@ TEST(a_newer_and_a_damaged_ledger_are_refused_with_advice)
     err = (struct stet_err)STET_ERR_INIT;
     EXPECT_INT(STET_BAD_INPUT, stet_ledger_open(&l, path, &err));
     EXPECT(strstr(err.text, "delete it") != NULL);
-    clean();
+    remove_folder();
 }
 
 #ifdef STET_FAULT_INJECTION
@@ -428,7 +420,7 @@ TEST(a_ledger_on_a_network_file_system_is_refused)
     EXPECT_INT(STET_UNSUPPORTED, stet_ledger_open(&l, path, &err));
     EXPECT(strstr(err.text, "STET_LEDGER") != NULL);
     unsetenv("STET_TEST_FILESYSTEM");
-    clean();
+    remove_folder();
 }
 #endif
 
@@ -447,5 +439,5 @@ TEST(old_runs_are_deleted_with_all_their_rows)
     EXPECT_INT(STET_OK, stet_ledger_keep_newest(l, 0, &err));
     EXPECT_INT(0, all_of(l, "r2").count);
     stet_ledger_close(l);
-    clean();
+    remove_folder();
 }

@@ -126,7 +126,7 @@ static void optimizer(struct stet_journal_values *to, uint64_t address, int64_t 
     add(to, STET_SCOPE_ARGUMENT, "args[0].apply", function("/x/site-packages/a.py", 77));
 }
 
-TEST(functions_that_were_made_anew_are_named_once_with_what_they_close_over)
+TEST(functions_that_were_made_again_are_named_once_with_what_they_close_over)
 {
     const struct stet_moved *m;
 
@@ -144,7 +144,7 @@ TEST(functions_that_were_made_anew_are_named_once_with_what_they_close_over)
     stet_arena_release(&arena);
 }
 
-TEST(an_object_of_a_call_that_is_made_anew_each_time_is_no_difference)
+TEST(an_object_that_each_call_makes_again_is_not_a_difference)
 {
     const struct stet_moved *m;
 

@@ -54,7 +54,7 @@ static uint32_t compared(const struct stet_moved **out)
                                    stet_view_of(now.bytes, now.used), true, out);
 }
 
-TEST(a_number_and_an_array_of_weak_type_are_traced_alike)
+TEST(a_number_and_an_array_of_weak_type_are_traced_the_same_way)
 {
     const struct stet_moved *m;
 

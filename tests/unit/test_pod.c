@@ -3,7 +3,7 @@
 
 #include "pod_help.h"
 
-TEST(ranks_that_compile_the_same_say_nothing)
+TEST(ranks_that_compile_the_same_report_nothing)
 {
     uint64_t n;
 
@@ -72,7 +72,7 @@ TEST(if_the_leader_is_the_odd_one_the_others_show_it)
 }
 
 /* Ranks that are stuck hear of a difference between others. */
-TEST(a_rank_that_waits_is_told_which_others_differ)
+TEST(a_waiting_rank_learns_which_others_differ)
 {
     job(4);
     for (size_t r = 0; r < 3; r++)
@@ -198,7 +198,7 @@ TEST(a_long_program_that_all_compile_raises_nothing)
 
 /* ---- programs of one process ---- */
 
-TEST(what_one_rank_compiles_alone_is_no_difference)
+TEST(what_one_rank_compiles_alone_is_not_a_difference)
 {
     job(3);
     for (size_t r = 0; r < 3; r++)
@@ -279,7 +279,7 @@ TEST(places_do_not_count_where_a_framework_loads_by_itself)
     job_end();
 }
 
-TEST(other_flags_are_told_once)
+TEST(other_flags_are_reported_once)
 {
     job(2);
     ranks[1].flags = "XLA_FLAGS=--fast\n";
@@ -295,7 +295,7 @@ TEST(other_flags_are_told_once)
 }
 
 /* After the first differences everything differs. */
-TEST(only_the_first_differences_are_told)
+TEST(only_the_first_differences_are_reported)
 {
     job(2);
     for (int i = 0; i < 9; i++) {
@@ -314,7 +314,7 @@ TEST(only_the_first_differences_are_told)
 
 /* ---- faults ---- */
 
-TEST(a_dead_channel_is_given_up_and_nothing_is_told)
+TEST(a_dead_channel_is_given_up_without_a_report)
 {
     job(2);
     board.dead = true;
@@ -386,7 +386,7 @@ TEST(a_channel_that_answers_everything_is_given_up)
 }
 
 /* A report of a rank that the job does not have. */
-TEST(a_report_of_an_impossible_rank_is_not_told)
+TEST(a_report_of_an_impossible_rank_is_dropped)
 {
     struct stet_pod_report report = {.rank = 1000000, .certain = true};
     struct stet_buf bytes = STET_BUF_INIT;
@@ -447,7 +447,7 @@ TEST(a_second_process_of_a_rank_takes_no_part)
 }
 
 /* It has the rank already, and may be of an earlier launch: neither is relied on. */
-TEST(a_rank_that_two_processes_have_is_not_told_of)
+TEST(a_rank_that_two_processes_claim_is_not_reported)
 {
     job(2);
     EXPECT_INT(STET_OK,

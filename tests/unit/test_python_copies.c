@@ -219,3 +219,19 @@ TEST(a_statement_may_read_what_its_own_call_returned)
     EXPECT_INT(2, decides("y = g(x) if f(x) else x\n", 1, 1, false));
     EXPECT_INT(0, decides("y = g(x) if f(x) else x\n", 1, 1, true));
 }
+
+TEST(a_selection_that_waits_for_its_count_decides_a_size_wherever_its_mask_was_made)
+{
+    expect("for i in range(9):\n    rows = jnp.nonzero(np.arange(8) < i)[0]  # reads # here\n"
+           "    step(big[:rows.size])  # call\n",
+           "x", PY_OF_SIZE, false);
+    expect("for i in range(9):\n    rows = jnp.nonzero(np.arange(8) < i)[0]  # reads # here\n"
+           "    step(big[rows])  # call\n",
+           "x", PY_OF_SIZE, true);
+    expect("for i in range(9):\n    rows = jnp.nonzero(np.arange(8) < i, size=8)[0]  # reads\n"
+           "    step(big[:rows.size])  # call\n",
+           "x", PY_OF_SIZE, false);
+    expect("for i in range(9):\n    rows = np.nonzero(np.arange(8) < i)[0]  # reads\n"
+           "    step(big[:rows.size])  # call\n",
+           "x", PY_OF_SIZE, false);
+}

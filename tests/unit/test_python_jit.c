@@ -142,7 +142,7 @@ static void expect_optimizer(const char *body, bool sure)
     finish();
 }
 
-TEST(an_optimizer_is_made_anew_with_another_number)
+TEST(an_optimizer_is_made_again_with_another_number)
 {
     expect_optimizer("def make(rate):\n"
                      "    return optax.chain(optax.clip(1.0), optax.sgd(rate))  # here\n",

@@ -21,7 +21,7 @@ TEST(the_only_line_that_counts_in_a_model_is_found)
                  "class Net(Base):\n    def __call__(self, x):\n        self.calls += 2  # here\n");
 }
 
-TEST(other_counters_and_several_of_them_are_no_answer)
+TEST(other_counters_or_several_of_them_give_no_answer)
 {
     expect_count("class Watch:\n    def see(self):\n        self.turns += 1\n");
     expect_count("class Net(nnx.Module):\n    def __call__(self, x):\n        self.a += 1\n"

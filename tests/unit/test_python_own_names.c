@@ -18,7 +18,7 @@ static void argument(const char *body, const char *parameter, enum stet_python_a
     expect_here(body, followed(PY_HELD_ARGUMENT, parameter, aspect));
 }
 
-TEST(a_loop_over_a_users_range_is_no_counter)
+TEST(a_loop_over_a_users_range_is_not_a_counter)
 {
     argument("def main(range):\n    for n in range(6):  # here\n"
              "        step(torch.ones(3), n)  # call\n",
@@ -67,7 +67,7 @@ TEST(a_users_setattr_sets_no_attribute)
     expect_here(pythons, followed(PY_HELD_ARGUMENT, "self.gain", PY_OF_VALUE));
 }
 
-TEST(a_users_globals_are_no_variables_of_the_module)
+TEST(a_users_globals_are_not_variables_of_the_module)
 {
     static const char own[] = "def main(globals):\n    for i in range(6):\n"
                               "        globals()['GAIN'] = i / 2\n"

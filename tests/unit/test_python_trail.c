@@ -191,7 +191,7 @@ TEST(the_arguments_of_the_waiting_call_are_followed_together)
     expect_here(body, followed(PY_HELD_CALL, "", PY_OF_SIZE));
 }
 
-TEST(what_cannot_change_a_size_is_no_answer)
+TEST(what_cannot_change_a_size_gives_no_answer)
 {
     static const char *const bodies[] = {
         "for i in range(6):\n    x = torch.ones(4) * i\n    step(x)  # call\n",
@@ -459,4 +459,16 @@ TEST(a_value_in_an_expression_is_followed)
     expect("for i in range(6):\n    b = load()\n    if i > 2:\n"
            "        b = dict(b, mask=1)  # here\n    b = put(b)\n    step(1, extra=b)  # call\n",
            "extra['mask']", PY_OF_VALUE);
+}
+
+TEST(next_takes_from_its_own_name_and_not_from_the_loop_around_it)
+{
+#define ROWS  "def rows(n):\n    for k in range(n):\n        yield rng.normal(size=(8, 3))"
+#define MODES "def modes(n):\n    for k in range(n):\n        yield 'fit' if k % 4 else 'test'"
+    expect(ROWS "  # looped\n" MODES "  # here\nword = modes(9)\n"
+                "for i, x in enumerate(rows(9)):\n    n = next(word)\n    step(x, n)  # call\n",
+           "n", PY_OF_VALUE);
+    expect(MODES "  # looped # here\nword = modes(9)\n"
+                 "for first in word:\n    step(data, next(word))  # call\n",
+           "n", PY_OF_VALUE);
 }

@@ -25,7 +25,7 @@ TEST(an_array_that_is_joined_to_itself_grows_there)
     EACH(bodies, "x", PY_OF_SIZE);
 }
 
-TEST(beside_a_shape_other_numbers_are_no_sizes)
+TEST(numbers_beside_a_shape_are_not_sizes)
 {
     static const char *const bodies[] = {
         "for i in range(6):\n    n = rng.integers(3, 9)  # here\n"

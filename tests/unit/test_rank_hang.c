@@ -93,8 +93,8 @@ TEST(a_rank_that_has_started_a_program_less_often_is_behind)
 TEST(if_all_wait_in_one_program_no_rank_is_named)
 {
     ranks(3, (enum stet_rank_kind[]){DEVICE, DEVICE, DEVICE});
-    EXPECT_STR("all 3 ranks wait in train_step, which all have started as often: a device, or the "
-               "network between them, does not go on",
+    EXPECT_STR("all 3 ranks wait in train_step, and all have started it equally often: a "
+               "device, or the network between them, makes no progress",
                text());
     items[1].program = STET_VIEW("evaluate");
     EXPECT_STR("", text());

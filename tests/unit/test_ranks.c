@@ -1,5 +1,6 @@
 /* Which ranks must agree on a program, by the devices it runs on; and ranks that agree, through a
  * key-value store like a job's: a folder in which a name can be taken once. */
+#include "folder_help.h"
 #include "test.h"
 
 #include "abi/api.h"
@@ -21,7 +22,6 @@ static int ids[DEVICES_MAX];
 static PJRT_Device *devices[DEVICES_MAX];
 static size_t device_count = 4;
 static int64_t own_rank;
-static char folder[32];
 static atomic_int asked; /* requests for votes */
 static atomic_bool dead; /* every call of the store fails */
 static atomic_int dead_calls;
@@ -301,7 +301,7 @@ TEST(without_a_key_value_store_ranks_cannot_agree)
 
 static bool is_decided(void)
 {
-    char command[64];
+    char command[128];
 
     snprintf(command, sizeof command, "ls %s | grep -q decision", folder);
     return system(command) == 0;
@@ -331,11 +331,9 @@ static pid_t rank(int64_t number, bool have, bool late)
 
 static void expect_both(bool first, bool second, bool late, bool serve)
 {
-    char command[64];
     pid_t pids[2];
 
-    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
+    make_folder("ranks");
     setenv("STET_RANKS_WAIT_MS", late ? "100" : "60000", 1);
     pids[0] = rank(0, first, false);
     pids[1] = rank(1, second, late);
@@ -346,8 +344,7 @@ static void expect_both(bool first, bool second, bool late, bool serve)
         EXPECT(WIFEXITED(status));
         EXPECT_INT(serve, WEXITSTATUS(status));
     }
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
+    remove_folder();
 }
 
 TEST(all_are_served_or_none)
@@ -363,11 +360,9 @@ TEST(all_are_served_or_none)
 static int served_of(unsigned ranks, unsigned without)
 {
     pid_t pids[RANKS_MAX];
-    char command[64];
     int served = 0;
 
-    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
+    make_folder("ranks");
     setenv("STET_RANKS_WAIT_MS", "60000", 1);
     device_count = 2 * (size_t)ranks;
     for (unsigned i = 0; i < ranks; i++)
@@ -379,8 +374,7 @@ static int served_of(unsigned ranks, unsigned without)
         served += WIFEXITED(status) && WEXITSTATUS(status) == 1;
     }
     device_count = 4;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
+    remove_folder();
     return served;
 }
 
@@ -392,59 +386,40 @@ TEST(many_ranks_agree_along_a_tree)
     EXPECT_INT(0, served_of(3, 0));   /* the root */
 }
 
-/* The store fails while rank 0 waits for the vote of rank 1, for which it would wait an hour. */
-TEST(a_store_that_dies_is_not_waited_for)
+/* Rank 0 of two waits for the vote of rank 1, for which it would wait an hour, and finds the store
+ * with this fault. Returns what the two ranks agreed on. */
+static int agreed_alone(atomic_bool *fault)
 {
     uint32_t both[2] = {0, 1};
     struct stet_ranks r = {.count = 2, .ranks = both};
-    struct stet_key_parts parts = {0};
-    char command[64];
+    struct stet_key_parts parts = {.part[STET_COMPONENT_PROGRAM] = STET_VIEW("p")};
     int status = -1;
     pid_t pid;
 
-    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
+    make_folder("ranks");
     setenv("STET_RANKS_WAIT_MS", "3600000", 1);
     pid = fork();
     if (pid == 0) {
         begin(0, true);
-        dead = true;
-        parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("p");
-        /* Three failures end it; the thread of the member may have made some calls too. */
-        _exit(!stet_ranks_agree(&r, &parts, true, NULL) && dead_calls <= 6 ? 0 : dead_calls);
+        *fault = true;
+        _exit(stet_ranks_agree(&r, &parts, true, NULL) ? 1 : dead_calls <= 6 ? 0 : dead_calls);
     }
-    EXPECT_INT(pid, waitpid(pid, &status, 0));
+    EXPECT_INT(pid, waitpid(pid, &status, 0)); /* it ends: the store is given up */
     EXPECT(WIFEXITED(status));
-    EXPECT_INT(0, WEXITSTATUS(status));
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
+    remove_folder();
+    return WEXITSTATUS(status);
+}
+
+/* Three failed calls end it; the thread of the member may have made some too. */
+TEST(a_store_that_dies_is_not_waited_for)
+{
+    EXPECT_INT(0, agreed_alone(&dead));
 }
 
 /* What a rank reads as a vote was written as one, under that key. */
 TEST(values_that_are_not_votes_do_not_count)
 {
-    uint32_t both[2] = {0, 1};
-    struct stet_ranks r = {.count = 2, .ranks = both};
-    struct stet_key_parts parts = {0};
-    char command[256];
-    int status = -1;
-    pid_t pid;
-
-    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
-    setenv("STET_RANKS_WAIT_MS", "3600000", 1);
-    pid = fork();
-    if (pid == 0) {
-        begin(0, true);
-        forged = true;
-        parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("p");
-        _exit(stet_ranks_agree(&r, &parts, true, NULL));
-    }
-    EXPECT_INT(pid, waitpid(pid, &status, 0)); /* it ends: the store is given up */
-    EXPECT(WIFEXITED(status));
-    EXPECT_INT(0, WEXITSTATUS(status));
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
+    EXPECT_INT(0, agreed_alone(&forged));
 }
 
 TEST(a_rank_that_never_votes_is_waited_for_once)
@@ -452,10 +427,8 @@ TEST(a_rank_that_never_votes_is_waited_for_once)
     uint32_t both[2] = {0, 1};
     struct stet_ranks r = {.count = 2, .ranks = both};
     struct stet_key_parts parts = {0};
-    char command[64];
 
-    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
+    make_folder("ranks");
     setenv("STET_RANKS_WAIT_MS", "20", 1);
     begin(0, true);
     asked = 0;
@@ -466,6 +439,5 @@ TEST(a_rank_that_never_votes_is_waited_for_once)
     parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("second");
     EXPECT(!stet_ranks_agree(&r, &parts, true, NULL));
     EXPECT_INT(0, asked);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
+    remove_folder();
 }

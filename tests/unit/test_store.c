@@ -1,4 +1,5 @@
 /* The store: entries, the folder, the memory, the quarantine. */
+#include "folder_help.h"
 #include "test.h"
 
 #include "base/buf.h"
@@ -16,24 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64];
-
 static struct stet_store new_store(void)
 {
     struct stet_store s;
 
-    strcpy(folder, "/tmp/stet-store-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
+    make_folder("store");
     EXPECT_INT(STET_OK, stet_store_open(&s, folder, NULL));
     return s;
-}
-
-static void end_store(void)
-{
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
 }
 
 static struct stet_kept kept(const char *program, const char *executable)
@@ -88,7 +78,7 @@ TEST(an_entry_reads_back_as_it_was_put)
     stet_store_entry_close(&f);
     expect_executable(&s, key, "executable");
     EXPECT_INT(STET_NOT_FOUND, stet_store_get(&s, (struct stet_hash){1, 2}, &f, NULL));
-    end_store();
+    remove_folder();
 }
 
 TEST(every_component_changes_the_key)
@@ -186,7 +176,7 @@ TEST(an_entry_under_another_name_is_not_served)
     stet_store_path(&s, wrong, to);
     EXPECT_INT(0, rename(from, to));
     EXPECT_INT(STET_BAD_INPUT, stet_store_get(&s, wrong, &f, NULL));
-    end_store();
+    remove_folder();
 }
 
 TEST(the_least_recently_used_go_first)
@@ -221,7 +211,7 @@ TEST(the_least_recently_used_go_first)
     EXPECT_INT(1, gc.removed);
     EXPECT_INT(1, gc.left);
     expect_executable(&s, keys[0], "x");
-    end_store();
+    remove_folder();
 }
 
 TEST(a_read_only_store_is_left_alone)
@@ -234,7 +224,7 @@ TEST(a_read_only_store_is_left_alone)
     EXPECT_INT(STET_UNSUPPORTED, stet_store_put(&s, &k, &bytes, NULL));
     stet_store_quarantine_failed(&s, stet_store_key_of(&k.parts), STET_VIEW("no"));
     EXPECT_INT(0, stet_store_quarantine_count(&s, stet_store_key_of(&k.parts)));
-    end_store();
+    remove_folder();
 }
 
 /* How a child ends that does `what` while it loads. */
@@ -288,7 +278,7 @@ TEST(a_crash_in_a_load_is_noted_though_its_signal_is_blocked)
     EXPECT_INT(pid, waitpid(pid, &status, 0));
     EXPECT_INT(0, status);
     EXPECT_INT(1, stet_store_quarantine_count(&s, key));
-    end_store();
+    remove_folder();
 }
 
 TEST(only_crashes_inside_a_load_condemn_an_entry)
@@ -308,7 +298,7 @@ TEST(only_crashes_inside_a_load_condemn_an_entry)
     EXPECT(stet_store_quarantine_condemned(&s, key));
     stet_store_quarantine_clear(&s, key);
     EXPECT(!stet_store_quarantine_condemned(&s, key));
-    end_store();
+    remove_folder();
 }
 
 /* Until the load that is under way has taken longer than it may. */
@@ -347,7 +337,7 @@ TEST(a_load_that_takes_too_long_is_a_strike_unless_it_comes_back)
     }
     EXPECT(stet_store_quarantine_condemned(&s, key));
     EXPECT(!stet_store_quarantine_condemned(&s, (struct stet_hash){key.hi, key.lo + 1}));
-    end_store();
+    remove_folder();
 }
 
 TEST(a_child_does_not_note_what_its_parent_loads)
@@ -369,7 +359,7 @@ TEST(a_child_does_not_note_what_its_parent_loads)
     EXPECT_INT(pid, waitpid(pid, &status, 0));
     EXPECT_INT(0, status);
     stet_intercept_load_leave();
-    end_store();
+    remove_folder();
 }
 
 TEST(a_load_may_take_ten_seconds_or_twice_the_compile)
@@ -396,7 +386,7 @@ TEST(a_failed_load_takes_its_entry_away)
     stet_store_quarantine_failed(&s, key, STET_VIEW("the plugin said no"));
     EXPECT_INT(STET_NOT_FOUND, stet_store_get(&s, key, &f, NULL));
     EXPECT_INT(1, stet_store_quarantine_count(&s, key));
-    end_store();
+    remove_folder();
 }
 
 TEST(many_writers_and_a_killer_leave_only_whole_entries)
@@ -443,7 +433,7 @@ TEST(many_writers_and_a_killer_leave_only_whole_entries)
         stet_store_entry_close(&f);
     }
     stet_store_list_release(&all);
-    end_store();
+    remove_folder();
 }
 
 TEST(a_file_is_read_once_until_it_changes)
@@ -462,7 +452,7 @@ TEST(a_file_is_read_once_until_it_changes)
     EXPECT_INT(STET_OK, stet_fs_write(path, STET_VIEW("two"), NULL)); /* same length, other file */
     EXPECT_INT(STET_OK, stet_store_file_hash(&s, path, &other, NULL));
     EXPECT(stet_hash_eq(other, stet_hash_bytes(STET_VIEW("two"))));
-    end_store();
+    remove_folder();
 }
 
 /* Of `size` bytes, the first of which is `first`. */
@@ -580,5 +570,5 @@ TEST(a_hint_is_of_one_version_and_ages)
     EXPECT_INT(0, utimensat(AT_FDCWD, path, old, AT_SYMLINK_NOFOLLOW));
     stet_store_hints_gc(&s, 0);
     EXPECT(!stet_store_alias(&s, bytes, 3, &found));
-    end_store();
+    remove_folder();
 }

@@ -1,5 +1,6 @@
 /* The store's folder: large entries, other people, other clocks, and what happens under a reader.
  */
+#include "folder_help.h"
 #include "test.h"
 
 #include "base/mem.h"
@@ -22,25 +23,14 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
-static char folder[64];
-
 static struct stet_store new_store(mode_t mode)
 {
     struct stet_store s;
 
-    strcpy(folder, "/tmp/stet-folder-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
+    make_folder("folder");
     EXPECT_INT(0, chmod(folder, mode));
     EXPECT_INT(STET_OK, stet_store_open(&s, folder, NULL));
     return s;
-}
-
-static void end_store(void)
-{
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
 }
 
 static struct stet_kept kept(const char *program, struct stet_view executable)
@@ -123,7 +113,7 @@ TEST(a_large_executable_streams)
     stet_buf_release(&out);
     stet_store_entry_close(&f);
     munmap(bytes, size);
-    end_store();
+    remove_folder();
 }
 
 TEST(an_entry_that_shrinks_under_its_reader_is_damaged_and_no_crash)
@@ -146,7 +136,7 @@ TEST(an_entry_that_shrinks_under_its_reader_is_damaged_and_no_crash)
     EXPECT_INT(0, out.len);
     stet_buf_release(&out);
     stet_store_entry_close(&f);
-    end_store();
+    remove_folder();
 }
 
 TEST(an_entry_that_is_removed_under_its_reader_can_still_be_read)
@@ -163,7 +153,7 @@ TEST(an_entry_that_is_removed_under_its_reader_can_still_be_read)
     EXPECT_STR("executable", out.ptr);
     stet_buf_release(&out);
     stet_store_entry_close(&f);
-    end_store();
+    remove_folder();
 }
 
 static unsigned mode_of(const char *format, const char *of)
@@ -214,16 +204,16 @@ TEST(a_folder_is_its_users_alone_unless_it_is_a_groups)
     EXPECT(!s.group);
     use_all(&s);
     expect_modes(0600, 0700);
-    end_store();
+    remove_folder();
     umask(077); /* of no matter either */
     s = new_store(02770);
     EXPECT(s.group);
     use_all(&s);
     expect_modes(0660, 02770);
-    end_store();
+    remove_folder();
     s = new_store(0755); /* readable for others, as for a read-only store: written by its owner */
     EXPECT(!s.group);
-    end_store();
+    remove_folder();
     umask(mask);
 }
 
@@ -239,7 +229,7 @@ TEST(a_new_folder_is_its_users_alone)
     put(&s, &k);
     EXPECT_INT(0700, mode_of("%s/new/store", folder));
     EXPECT_INT(0700, mode_of("%s/new", folder));
-    end_store();
+    remove_folder();
     umask(mask);
 }
 
@@ -254,7 +244,7 @@ TEST(a_folder_that_anyone_can_write_to_is_refused)
         EXPECT_INT(STET_REFUSED, stet_store_open(&s, folder, &err));
         EXPECT(strstr(err.text, "anyone") != NULL);
     }
-    end_store();
+    remove_folder();
 }
 
 static void set_time(const struct stet_store *s, struct stet_hash key, time_t when)
@@ -289,7 +279,7 @@ TEST(a_clock_that_jumps_costs_no_entry)
     EXPECT(stet_hash_eq(all.items[0].key, now));
     EXPECT(all.items[1].used_ns / 1000000000 <= time(NULL) + 1);
     stet_store_list_release(&all);
-    end_store();
+    remove_folder();
 }
 
 /* Begins to write an entry in a process of its own, which then dies, or lives on until it is
@@ -363,7 +353,7 @@ TEST(files_of_dead_writers_are_removed_and_those_of_living_ones_stay)
     EXPECT_INT(alive, waitpid(alive, NULL, 0));
     EXPECT_INT(STET_OK, stet_store_gc(&s, &gc, NULL));
     EXPECT_INT(1, files_in(path));
-    end_store();
+    remove_folder();
 }
 
 /* Of a writer on another machine, or in another container, only the age says something. */
@@ -385,7 +375,7 @@ TEST(temporary_files_of_other_hosts_stay_for_an_hour)
         0, utimensat(AT_FDCWD, other, (struct timespec[]){{.tv_sec = old}, {.tv_sec = old}}, 0));
     put(&s, &k);
     EXPECT(!stet_fs_exists(other));
-    end_store();
+    remove_folder();
 }
 
 TEST(names_that_are_not_temporary_have_no_writer)
@@ -440,5 +430,5 @@ TEST(foreign_files_are_left_alone)
     EXPECT_INT(STET_OK, stet_store_gc(&s, &gc, NULL));
     EXPECT_INT(0, gc.left);
     EXPECT(stet_fs_exists(path));
-    end_store();
+    remove_folder();
 }

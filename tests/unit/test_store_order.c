@@ -1,4 +1,5 @@
 /* Lists of what a command asked for. */
+#include "folder_help.h"
 #include "test.h"
 
 #include "store/order.h"
@@ -8,26 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64], path[128];
+static char path[128];
 static const struct stet_hash name = {1, 2};
 
 static struct stet_store new_store(void)
 {
     struct stet_store s;
 
-    strcpy(folder, "/tmp/stet-order-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
+    make_folder("order");
     snprintf(path, sizeof path, "%s/orders/00000000000000010000000000000002", folder);
     EXPECT_INT(STET_OK, stet_store_open(&s, folder, NULL));
     return s;
-}
-
-static void end_store(void)
-{
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
 }
 
 static struct stet_store_order of(size_t count)
@@ -64,7 +56,7 @@ TEST(a_list_reads_back_as_it_was_written)
     EXPECT(stet_store_order_has(&(struct stet_store_order){.count = 1, .keys = {{5, 6}}},
                                 (struct stet_hash){5, 6}));
     EXPECT(!stet_store_order_has(&(struct stet_store_order){0}, (struct stet_hash){0}));
-    end_store();
+    remove_folder();
 }
 
 TEST(a_truncated_list_is_ignored)
@@ -92,7 +84,7 @@ TEST(a_truncated_list_is_ignored)
         EXPECT_INT(0, found(&s));
     }
     close(fd);
-    end_store();
+    remove_folder();
 }
 
 TEST(a_read_only_store_gets_no_list)
@@ -103,7 +95,7 @@ TEST(a_read_only_store_gets_no_list)
     s.read_only = true;
     stet_store_order_write(&s, name, &o);
     EXPECT(!stet_fs_exists(path));
-    end_store();
+    remove_folder();
 }
 
 TEST(unused_lists_are_removed)
@@ -120,7 +112,7 @@ TEST(unused_lists_are_removed)
     EXPECT_INT(0, utimensat(AT_FDCWD, path, old, 0));
     stet_store_hints_gc(&s, 0);
     EXPECT_INT(0, found(&s));
-    end_store();
+    remove_folder();
 }
 
 TEST(the_name_of_a_list_depends_on_the_command_and_not_on_its_programs)

@@ -1,4 +1,5 @@
 /* Keys and archives: what is signed by a trusted key comes in, and nothing else. */
+#include "folder_help.h"
 #include "test.h"
 
 #include "agent/entry_check.h"
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64], key_path[96], trusted_path[96];
+static char key_path[96], trusted_path[96];
 static struct stet_store store;
 static struct stet_signer signer;
 static struct stet_trust trust;
@@ -17,8 +18,7 @@ static struct stet_trust trust;
 static void begin(void)
 {
     unsetenv("STET_TRUST");
-    strcpy(folder, "/tmp/stet-trust-XXXXXX");
-    EXPECT(mkdtemp(folder) != NULL);
+    make_folder("trust");
     snprintf(key_path, sizeof key_path, "%s/conf/signing.key", folder);
     snprintf(trusted_path, sizeof trusted_path, "%s/conf/trusted.keys", folder);
     EXPECT_INT(STET_OK, stet_store_open(&store, folder, NULL));
@@ -30,12 +30,9 @@ static void begin(void)
 
 static void end(void)
 {
-    char command[128];
-
     stet_trust_release(&trust);
     stet_trust_signer_release(&signer);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    EXPECT_INT(0, system(command));
+    remove_folder();
 }
 
 static struct stet_buf entry_of(const char *program)

@@ -65,7 +65,7 @@ TEST(a_process_that_is_just_being_started_is_judged_later)
     let_it_load(pid);
     stet_launch_watch_sample(&w, pid);
     EXPECT_INT(1, w.stranger_count);
-    EXPECT(strstr(w.strangers[0].reason, "loader did not take the layer") != NULL);
+    EXPECT(strstr(w.strangers[0].reason, "the loader did not load the layer") != NULL);
     stet_launch_watch_sample(&w, pid);
     EXPECT_INT(1, w.stranger_count);
     stet_launch_watch_release(&w);

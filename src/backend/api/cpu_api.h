@@ -404,7 +404,7 @@ PJRT_Extension_Base *stet_cpu_api_own_extension(void);
 /* Reads a CompileOptionsProto. Rejects impossible numbers of devices. The ids are the caller's to
  * free, also after an error. */
 PJRT_Error *stet_cpu_options_read(struct stet_view bytes, struct stet_cpu_assignment *out);
-/* Rejects devices that a client with so many does not have. */
+/* Rejects devices that a client with that many does not have. */
 PJRT_Error *stet_cpu_options_fit(const struct stet_cpu_assignment *a, uint32_t devices);
 /* A minimal module with the program's parameters and results, for frameworks that read shapes from
  * it. */

@@ -98,7 +98,7 @@ static bool read_head(struct guest *g)
     return true;
 }
 
-/* False when the connection is over. */
+/* False when the connection has ended. */
 static bool receive(struct guest *g)
 {
     enum { AT_ONCE = 1 << 20 };
@@ -181,7 +181,7 @@ static void settle(struct stet_hub *h, const struct guest *last)
     }
 }
 
-/* False when it is over. */
+/* False when it has ended. */
 static bool reply(struct guest *g)
 {
     ssize_t n;
@@ -198,7 +198,7 @@ static bool reply(struct guest *g)
     return g->sent < g->answer->len;
 }
 
-/* False when the connection is over. A member that has come only waits. */
+/* False when the connection has ended. A member that has come only waits. */
 static bool visit(struct stet_hub *h, struct guest *g, short events)
 {
     if (g->answer)

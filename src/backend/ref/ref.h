@@ -27,7 +27,7 @@ struct stet_ref_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_
 void stet_ref_elementwise(struct stet_ref *out, int op, const struct stet_ref *const *in,
                           uint32_t count);
 void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a);
-/* As if stored with so many bits of exponent and of fraction; normal numbers. */
+/* As if stored with this many bits of exponent and of fraction; normal numbers. */
 void stet_ref_reduce_precision(struct stet_ref *out, const struct stet_ref *a, int exponent,
                                int fraction);
 /* ref_special.c: digamma, the inverse of erf, the scaled Bessel function. */

@@ -149,13 +149,7 @@ static const struct stet_attr *entry_layout(struct stet_hlo_text *t)
     struct stet_build_list members = {0};
 
     stet_hlo_expect(t, "{");
-    stet_hlo_expect(t, "(");
-    while (!t->failed && stet_hlo_peek(t) != ')') {
-        stet_build_list_add(&members, stet_decode_hlo_text_shape(t));
-        if (!stet_hlo_take(t, ","))
-            break;
-    }
-    stet_hlo_expect(t, ")");
+    stet_decode_hlo_text_shapes(t, &members);
     stet_hlo_expect(t, "->");
     stet_build_list_add(&members, stet_decode_hlo_text_shape(t));
     stet_hlo_expect(t, "}");

@@ -69,6 +69,8 @@ void stet_decode_hlo_text_instruction(struct stet_hlo_text *t);
 /* ---- shapes and literals (hlo_text_value.c) ---- */
 
 const struct stet_type *stet_decode_hlo_text_shape(struct stet_hlo_text *t);
+/* Shapes in parentheses, separated by commas. */
+void stet_decode_hlo_text_shapes(struct stet_hlo_text *t, struct stet_build_list *out);
 const struct stet_attr *stet_decode_hlo_text_literal(struct stet_hlo_text *t,
                                                      const struct stet_type *type);
 

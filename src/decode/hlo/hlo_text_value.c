@@ -80,18 +80,23 @@ static void layout(struct stet_hlo_text *t, struct stet_type *type)
     stet_build_rest(t->b.a, type, &rest);
 }
 
+void stet_decode_hlo_text_shapes(struct stet_hlo_text *t, struct stet_build_list *out)
+{
+    stet_hlo_expect(t, "(");
+    while (!t->failed && stet_hlo_peek(t) != ')') {
+        stet_build_list_add(out, stet_decode_hlo_text_shape(t));
+        if (!stet_hlo_take(t, ","))
+            break;
+    }
+    stet_hlo_expect(t, ")");
+}
+
 static void tuple(struct stet_hlo_text *t, struct stet_type *type)
 {
     struct stet_build_list members = {0};
 
     type->kind = STET_TYPE_TUPLE;
-    stet_hlo_expect(t, "(");
-    while (!t->failed && stet_hlo_peek(t) != ')') {
-        stet_build_list_add(&members, stet_decode_hlo_text_shape(t));
-        if (!stet_hlo_take(t, ","))
-            break;
-    }
-    stet_hlo_expect(t, ")");
+    stet_decode_hlo_text_shapes(t, &members);
     type->member_count = (uint32_t)members.count;
     type->members = stet_build_list_keep(&members, t->b.a);
     t->b.a->failed |= members.failed;

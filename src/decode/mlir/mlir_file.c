@@ -143,13 +143,7 @@ enum stet_rc stet_decode_mlir_text(struct stet_program *out, struct stet_view te
     rc = p.rc;
     out->left_out = p.left_out;
     stet_mlir_release(&p);
-    if (rc == STET_OK) {
-        stet_build_number(out);
-        rc = stet_program_index(out, err);
-    }
-    if (rc != STET_OK)
-        stet_program_release(out);
-    return rc;
+    return stet_build_finish(out, rc, err);
 }
 
 static void check_end(struct mlir *p)

@@ -101,9 +101,9 @@ def dtypes(rng, params, raw):
     x = np.zeros((BATCH, 3), np.uint8)
     if raw:
         x = x.astype(np.float32)
-    step(params, x)  # expect: dtype-change
+    step(params, x)  # expect: dtype-change (note)
     y = np.ones(3, np.float32) if raw else np.ones(3, np.float64)
-    step(params, y)  # expect: dtype-change
+    step(params, y)  # expect: dtype-change (note)
     cache = np.zeros((4, 4), np.float32)
     token = np.zeros(4, np.float32)
     for _ in range(7):
@@ -112,7 +112,7 @@ def dtypes(rng, params, raw):
     for _ in range(7):
         params, scale = scaled(params, scale)  # expect: dtype-change
     z = np.zeros(3, np.int32) if raw else np.zeros(3, dtype="int64")
-    step(params, z)  # expect: dtype-change
+    step(params, z)  # expect: dtype-change (note)
     a = np.zeros(3, np.uint8)
     a = a.astype(np.float32)
     step(params, a)  # clean: dtype-change

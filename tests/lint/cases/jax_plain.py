@@ -31,13 +31,16 @@ def halves(x, sizes=(4, 2)):
 
 
 @jax.jit
-def groups(operators, x):
+def groups(operators, x, records):
     acting, bases = operators
     for k in range(len(acting)):  # clean: python-loop
         x = x + jnp.sum(acting[k]) * bases[k]
     parts = jax.tree.map(jnp.sin, operators)
     for k in range(len(parts)):  # clean: python-loop
         x = x + jnp.sum(parts[k])
+    for k in range(len(records)):  # clean: python-loop
+        if "scale" in records[k]:
+            x = x * records[k]["scale"]
     for k in range(len(x)):  # expect: python-loop
         x = x * x[k]
     return x

@@ -255,6 +255,20 @@ class Jittered(nn.Module):
         return x * random.random()  # expect: traced-side-effect
 
 
+class Scaled(nn.Module):
+    def forward(self, x: torch.Tensor):
+        noise = random.uniform(0.5, 2)  # clean: traced-side-effect
+        return x * noise * random.randint(1, 9)  # clean: traced-side-effect
+
+
+class Chosen(nn.Module):
+    def forward(self, x: torch.Tensor):
+        turns = random.randint(1, 9)  # expect: traced-side-effect
+        if turns > 4:
+            return x * turns
+        return x if random.uniform(0, 1) < 0.5 else x + 1  # expect: traced-side-effect
+
+
 def debugging():
     return os.getenv(DEBUG, "0") in {"1", "true"}
 

@@ -1,6 +1,8 @@
 """forward of modules: compiled by whoever uses them."""
 import random
+from dataclasses import dataclass
 
+import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -169,3 +171,88 @@ class Versioned(nn.Module):
         if int(major) >= 2 and int(minor) > 4:  # clean: host-sync
             x = x + 1
         return x
+
+
+class Kept(nn.Module):
+    def forward(self, x: torch.Tensor, keep: int | torch.Tensor):
+        if x.shape[0] == 1:
+            return x
+        elif not isinstance(keep, int):
+            return x[:, keep]
+        elif keep > 1:  # clean: value-branch
+            return x[:, -keep:]
+        return x
+
+
+class Asked(nn.Module):
+    def forward(self, x: torch.Tensor, keep: int | torch.Tensor):
+        if isinstance(keep, int):
+            return x
+        elif keep > 1:  # expect: value-branch
+            return x + 1
+        return x
+
+
+class Table(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = None
+
+    def extend(self, x):
+        self.table = torch.cat([self.table, x])
+
+    def forward(self, x: torch.Tensor):
+        self.extend(x)
+        return x + self.table[self.table.size(0) // 2 - x.size(0) :]  # clean: slice-start
+
+
+@dataclass
+class Parts:
+    tokens: torch.Tensor
+    sizes: list[int]
+
+
+def digest(parts: Parts):
+    counts = [int(sum(parts.sizes)), parts.tokens.numel()]  # clean: host-sync
+    return torch.tensor(counts, device=parts.tokens.device)
+
+
+def total(parts: Parts):
+    return int(sum(parts.tokens))  # expect: host-sync
+
+
+class Digest(nn.Module):
+    def forward(self, x: torch.Tensor, sizes):
+        parts = Parts(tokens=x, sizes=sizes)
+        return digest(parts) + total(parts)
+
+
+class Split(nn.Module):
+    def check(self, size: int):
+        torch._check(size <= 5)
+
+    def forward(self, x: torch.Tensor, images):
+        n = x.sum().item()  # clean: host-sync
+        self.check(n)
+        torch._check(x[x > 0].numel() == 4)  # clean: mask-gather, dim-readback
+        if torch.supa.is_available():  # clean: value-branch
+            x = x + 1
+        for i in torch.randperm(3):  # clean: python-loop
+            x = x * self.scales[i]
+        sizes = []
+        for image in images:  # clean: python-loop
+            torch._assert(len(image.shape) == 3, "images have three dimensions")
+            sizes.append(image.shape)
+        return x, torch.zeros((n, 5))  # clean: size-from-value
+
+
+def empty_like(x):
+    return torch.empty_like(x) if isinstance(x, torch.Tensor) else np.empty_like(x)  # clean: host-sync
+
+
+class Empty(nn.Module):
+    def forward(self, x: torch.Tensor):
+        x = x + np.zeros_like(x.sum())  # expect: host-sync
+        for _ in range(int(torch.randint(1, 4, (1,)).item())):  # clean: python-loop
+            x = x * 2
+        return empty_like(x)

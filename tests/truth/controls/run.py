@@ -82,7 +82,7 @@ def extract(program, root, folder):
 
 
 def environment(folder):
-    return dict(os.environ, PYTHONPATH=f"{HERE / 'stubs'}:{folder / 'source'}", MPLBACKEND="Agg",
+    return dict(os.environ, PYTHONPATH=f"{HERE / 'site-packages'}:{folder / 'source'}", MPLBACKEND="Agg",
                 PYTHONWARNINGS="ignore", STET_STATE_DIR=str(folder / "state"))
 
 

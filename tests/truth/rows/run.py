@@ -1,7 +1,7 @@
 """Runs the programs of this folder under Stet and compares live events, summary and `stet explain` with
 expected.py.
 
-    run.py BUILD_DIR ENVIRONMENTS [--lane jax|torchxla] [--only ROW_OR_PROGRAM] [--show]
+    run.py BUILD_DIR ENVIRONMENTS [--lane jax|torchxla|torchtpu] [--only ROW_OR_PROGRAM] [--show]
 
 h_kernel.py, which no CPU backend runs, is compared by `stet diff` of its two lowered programs.
 """

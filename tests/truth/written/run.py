@@ -23,6 +23,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT = 600
 SUMMARY = re.compile(r"^stet:   \d+× (\S+?)(?: and \S+)?(?:, \S+)* in .*?, (\S+):(\d+), waited", re.M)
+EAGER = re.compile(r"tt_jit_\w+_L\d+C\d+_")  # TorchTPU without torch.compile: file, line, function, operation
 MARKDOWN = re.compile(r"^\| \d+ \| `([\w-]+)`[^|]*\|[^|]*\| (\S+):(\d+) \|", re.M)
 
 
@@ -114,6 +115,7 @@ def judge(said):
         functions = {plain(f) for f in planted["functions"]}
         # PyTorch/XLA's graphs have no function's name.
         known = story and (functions & {plain(f) for f in story["functions"]} or
+                           any(f"_{name}_" in f for f in story["functions"] if EAGER.match(f) for name in functions) or
                            story["functions"] == ["SyncTensorsGraph"])
         rows.append({"planted": planted["causes"][0], "class": story and story["cause"], "line": bool(right),
                      "said": story and "{1}:{2}".format(*place(story)), "function": bool(known),
