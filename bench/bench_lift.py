@@ -21,7 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUSY = 0.05
 LAYERS, WIDTH, LENGTH, BATCH = 18, 64, 32, 4
-VALUES, PAIRS = 30, 300
+VALUES, PAIRS = 30, int(os.environ.get("PAIRS", 300))
 
 
 def child():

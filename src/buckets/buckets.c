@@ -223,6 +223,23 @@ static void choose(struct stet_buckets_curve *c, uint32_t exactly)
     c->best = best;
 }
 
+/* If a step costs the same at every size, sets of as many programs cost the same. Of these the one
+ * that pads least is made. */
+static enum stet_rc make_sets(struct stet_buckets_curve *c, uint32_t most, struct stet_err *err)
+{
+    struct stet_buckets_cost cost = c->cost;
+    bool flat = !(cost.linear > 0) && !(cost.square > 0);
+    enum stet_rc rc;
+
+    if (flat)
+        c->cost = stet_buckets_cost_model(false);
+    rc = c->rank == 1 ? make_line(c, most, err) : stet_buckets_several(c, most, err);
+    c->cost = cost;
+    for (uint32_t i = 0; flat && rc == STET_OK && i < c->count; i++)
+        c->sets[i].steps = c->sets[i].bound = cost.fixed * c->runs;
+    return rc;
+}
+
 enum stet_rc stet_buckets_make(struct stet_buckets_curve *out,
                                const struct stet_buckets_shape *shapes, size_t count, unsigned rank,
                                const struct stet_buckets_wish *wish, struct stet_err *err)
@@ -240,7 +257,7 @@ enum stet_rc stet_buckets_make(struct stet_buckets_curve *out,
     if (rc == STET_OK && !(out->sets = STET_NEW_ARRAY(&out->arena, struct stet_buckets_set, most)))
         rc = no_memory(err);
     if (rc == STET_OK)
-        rc = rank == 1 ? make_line(out, most, err) : stet_buckets_several(out, most, err);
+        rc = make_sets(out, most, err);
     if (rc == STET_OK)
         choose(out, wish->exactly);
     else

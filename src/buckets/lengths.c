@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-enum { SHOWN = 40 };
+enum { SHOWN = 40, MOST_DIGITS = 15 };
 
 struct reading {
     struct stet_buckets_lengths *out;
@@ -25,15 +25,15 @@ static bool fail(const struct reading *r, const char *what)
     return false;
 }
 
-/* Takes the digits at the beginning of `v`; -1 if there are none or too many. */
+/* Takes the digits at the beginning of `v`; -1 if there are none, INT64_MAX if too many. */
 static int64_t take_number(struct stet_view *v)
 {
     int64_t n = 0;
     size_t i = 0;
 
     for (; i < v->len && v->ptr[i] >= '0' && v->ptr[i] <= '9'; i++) {
-        if (i >= 15)
-            return -1;
+        if (i >= MOST_DIGITS)
+            return INT64_MAX;
         n = n * 10 + (v->ptr[i] - '0');
     }
     *v = stet_view_of(v->ptr + i, v->len - i);
@@ -52,6 +52,8 @@ static bool take_dims(const struct reading *r, struct stet_view *v, struct stet_
             return false;
         }
         s->dims[*rank] = take_number(v);
+        if (s->dims[*rank] == INT64_MAX)
+            return fail(r, "a size has at most 15 digits");
         if (s->dims[(*rank)++] < 1)
             return fail(r, digit ? "a size is a number of 1 or more"
                                  : "a line is a size, or a size and its count");
@@ -66,6 +68,7 @@ static bool take_line(struct reading *r)
     struct stet_buckets_lengths *l = r->out;
     struct stet_view rest = r->text;
     struct stet_buckets_shape s = {.runs = 1};
+    int64_t count;
     unsigned rank;
 
     if (!take_dims(r, &rest, &s, &rank))
@@ -73,9 +76,11 @@ static bool take_line(struct reading *r)
     if (rest.len && (*rest.ptr == ' ' || *rest.ptr == '\t')) {
         rest = stet_view_trim(rest);
         if (rest.len && *rest.ptr >= '0' && *rest.ptr <= '9') {
-            s.runs = (double)take_number(&rest);
-            if (s.runs < 1)
-                return fail(r, "a count is a number of 1 or more");
+            count = take_number(&rest);
+            if (count < 1 || count == INT64_MAX)
+                return fail(r, count < 1 ? "a count is a number of 1 or more"
+                                         : "a count has at most 15 digits");
+            s.runs = (double)count;
         }
     }
     if (rest.len)
@@ -94,6 +99,14 @@ static bool take_line(struct reading *r)
     return true;
 }
 
+static struct stet_view without_comment(struct stet_view line)
+{
+    const char *comment = memchr(line.ptr, '#', line.len);
+
+    return stet_view_trim(
+        stet_view_of(line.ptr, comment ? (size_t)(comment - line.ptr) : line.len));
+}
+
 static enum stet_rc parse(struct stet_buckets_lengths *out, struct stet_view text, char end,
                           const char *file, struct stet_err *err)
 {
@@ -102,15 +115,18 @@ static enum stet_rc parse(struct stet_buckets_lengths *out, struct stet_view tex
     bool fine = true;
 
     *out = (struct stet_buckets_lengths){0};
+    if (stet_view_starts(text, "\xef\xbb\xbf")) /* a byte order mark, as editors write it */
+        text = stet_view_of(text.ptr + 3, text.len - 3);
     while (text.len && fine) {
         const char *stop = memchr(text.ptr, end, text.len);
         size_t n = stop ? (size_t)(stop - text.ptr) : text.len;
 
         r.line++;
-        r.text = stet_view_trim(stet_view_of(text.ptr, n));
+        r.text = stet_view_of(text.ptr, n);
+        r.text = end == ',' ? stet_view_trim(r.text) : without_comment(r.text);
         n += stop != NULL;
         text = stet_view_of(text.ptr + n, text.len - n);
-        if ((r.text.len && *r.text.ptr != '#') || end == ',')
+        if (r.text.len || end == ',')
             fine = take_line(&r);
     }
     if (fine && !out->count)

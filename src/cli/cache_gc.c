@@ -15,9 +15,9 @@ static void tell_removed(const struct stet_store_gc *gc)
     stet_text_count(&out, gc->removed, "entry");
     stet_buf_str(&out, " (");
     stet_text_bytes(&out, gc->removed_bytes);
-    stet_buf_str(&out, ") not used for longest; STET_STORE_MAX_BYTES sets another limit\n");
+    stet_buf_str(&out, ") not used for longest; STET_STORE_MAX_BYTES sets another limit");
     if (!out.failed)
-        stet_say("%.*s", STET_FMT(stet_buf_as_view(&out)));
+        stet_say("%.*s\n", STET_FMT(stet_buf_as_view(&out)));
     stet_buf_release(&out);
 }
 

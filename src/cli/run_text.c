@@ -31,6 +31,29 @@ void stet_cli_run_totals(struct stet_buf *out, const struct stet_run_digest *d)
         stet_buf_printf(out, ", %" PRIu64 " failed", d->failed);
 }
 
+/* Gives the number of faults and what happened, in the order of faults.def. */
+static void tell_faults(struct stet_buf *out, const struct stet_run_digest *d, uint64_t faults)
+{
+    const char *before = " (";
+
+    stet_buf_printf(out, "stet: the layer had %" PRIu64 " fault%s", faults, faults == 1 ? "" : "s");
+    for (unsigned kind = 0; kind < STET_FAULTS; kind++) {
+        uint64_t count = 0;
+
+        for (size_t i = 0; i < d->process_count; i++)
+            count += d->processes[i].fault_kinds[kind];
+        if (!count)
+            continue;
+        stet_buf_str(out, before);
+        if (count < faults)
+            stet_buf_printf(out, "%" PRIu64 "× ", count);
+        stet_buf_str(out, stet_journal_fault_text((enum stet_fault)kind));
+        before = "; ";
+    }
+    stet_buf_str(out, *before == ';' ? ")" : "");
+    stet_buf_str(out, "; those calls went to the plugin\n");
+}
+
 void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d)
 {
     uint64_t faults = 0, unread = 0, lost = 0, executions = 0, damaged = 0;
@@ -49,9 +72,7 @@ void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d)
                         unread == 1 ? "its" : "their");
     }
     if (faults)
-        stet_buf_printf(out,
-                        "stet: the layer had %" PRIu64 " fault%s; those calls went to the plugin\n",
-                        faults, faults == 1 ? "" : "s");
+        tell_faults(out, d, faults);
     if (!lost && !executions && !damaged && !d->unreadable)
         return;
     stet_buf_str(out, "stet: ");

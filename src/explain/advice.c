@@ -2,7 +2,6 @@
 #include "explain/history_internal.h"
 
 #include "base/json.h"
-#include "explain/bucket_words.h"
 
 /* Would one bounded dimension have absorbed the sizes, and what prevents it? */
 static void bounded(struct stet_json *j, const struct stet_facts *f)
@@ -33,27 +32,24 @@ static void alone(struct stet_json *j, const struct stet_sighting *s,
     stet_json_end_array(j);
 }
 
-static void buckets(struct stet_json *j, const struct stet_series *s)
+static void buckets(struct stet_json *j, const struct stet_size_runs *s)
 {
-    struct stet_bucket_set sets[STET_BUCKET_SETS];
-    uint32_t count = stet_explain_buckets(sets, s->values, s->runs, s->distinct);
-
     stet_json_array(j, "sizes");
-    for (uint32_t i = 0; i < s->distinct; i++) {
+    for (uint32_t i = 0; i < s->listed; i++) {
         stet_json_object(j, NULL);
-        stet_json_number(j, "size", s->values[i]);
-        stet_json_uint(j, "runs", s->runs[i]);
+        stet_json_int(j, "size", s->sizes[i]);
+        stet_json_number(j, "runs", s->runs[i]);
         stet_json_end_object(j);
     }
     stet_json_end_array(j);
     stet_json_array(j, "buckets");
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < s->set_count; i++) {
         stet_json_object(j, NULL);
         stet_json_array(j, "sizes");
-        for (uint32_t k = 0; k < sets[i].count; k++)
-            stet_json_number(j, NULL, sets[i].sizes[k]);
+        for (uint32_t k = 0; k < s->sets[i].count; k++)
+            stet_json_int(j, NULL, s->sets[i].sizes[k]);
         stet_json_end_array(j);
-        stet_json_number(j, "padding", sets[i].padding);
+        stet_json_number(j, "padding", s->sets[i].padding);
         stet_json_end_object(j);
     }
     stet_json_end_array(j);
@@ -80,7 +76,7 @@ static void moved(struct stet_json *j, const struct stet_finding *f)
 void stet_advice_write(struct stet_history *h, struct stet_finding *f)
 {
     bool drifts = f->cause == STET_CAUSE_SHAPE_DRIFT && f->facts.bounded_known;
-    const struct stet_series *sizes = stet_fixes_sizes(h, f);
+    const struct stet_size_runs *sizes = stet_fixes_sizes(h, f);
     struct stet_alone causes[STET_ALSO_MOST + 1];
     uint32_t count = stet_alone_of(h, f, causes);
     struct stet_buf out = STET_BUF_INIT;

@@ -2,7 +2,6 @@
 #include "explain/history_internal.h"
 
 #include "base/buf.h"
-#include "explain/bucket_words.h"
 #include "explain/words.h"
 
 static enum stet_cause_fix_for fix_for(enum stet_framework framework)
@@ -122,25 +121,38 @@ static void expand(struct stet_buf *out, const char *text, const struct stet_fin
     }
 }
 
-const struct stet_series *stet_fixes_sizes(const struct stet_history *h,
-                                           const struct stet_finding *f)
+struct stet_series *stet_fixes_series(const struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_reported_change *c = f->cause == STET_CAUSE_SHAPE_DRIFT ? cause_of(f) : NULL;
-    const struct stet_series *s =
-        c && c->kind == STET_CHANGE_ARGUMENT ? stet_series_of(h, f, c) : NULL;
+    struct stet_series *s = c && c->kind == STET_CHANGE_ARGUMENT ? stet_series_of(h, f, c) : NULL;
 
     return s && s->distinct >= 2 ? s : NULL;
+}
+
+/* All findings of a series share the count, which is made once each time the run is judged. */
+const struct stet_size_runs *stet_fixes_sizes(struct stet_history *h, const struct stet_finding *f)
+{
+    struct stet_series *s = stet_fixes_series(h, f);
+
+    if (!s || s->round == h->judge->round)
+        return s ? s->sizes : NULL;
+    if (!s->sizes)
+        s->sizes = STET_NEW_ARRAY(&h->arena, struct stet_size_runs, 1);
+    if (!s->sizes || !stet_size_runs_make(s->sizes, h, f, cause_of(f)))
+        return NULL;
+    s->round = h->judge->round;
+    return s->sizes;
 }
 
 /* Adds the sizes to pad to, if sizes of an argument are known. */
 static void add_buckets(struct stet_history *h, const struct stet_finding *f, struct stet_buf *out)
 {
-    const struct stet_series *s = stet_fixes_sizes(h, f);
+    const struct stet_size_runs *s = f->fix_text ? NULL : stet_fixes_sizes(h, f);
 
-    if (!s || f->fix_text)
+    if (!s || !s->set_count)
         return;
-    stet_buf_printf(out, " Of the %s%u sizes seen, ", s->more ? "more than " : "", s->distinct);
-    stet_explain_buckets_text(out, s->values, s->runs, s->distinct);
+    stet_buf_printf(out, " Of the %u sizes seen, ", s->count);
+    stet_explain_buckets_text(out, s->sets, s->set_count);
     stet_buf_char(out, '.');
 }
 

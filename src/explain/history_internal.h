@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "explain/arbiter.h"
 #include "explain/history.h"
+#include "explain/size_runs.h"
 #include "python/library.h"
 #include "python/queries.h"
 
@@ -103,17 +104,16 @@ uint32_t stet_turns_compiled(const struct stet_history *h, const struct stet_fin
 
 enum { STET_SERIES_VALUES = 16, STET_REACHES = 8 };
 
-/* The values that one thing (a constant at a line, a dimension of an argument) took in a group.
- * Once there are STET_SERIES_VALUES of them, a further one counts as the next larger one that is
- * kept; a new largest one takes the place of the largest. */
+/* The values that one thing (a constant at a line, a dimension of an argument) took in a group. */
 struct stet_series {
     uint32_t findings, distinct; /* distinct: counted up to STET_SERIES_VALUES */
     bool more;                   /* there were further values */
     double values[STET_SERIES_VALUES];
-    uint64_t runs[STET_SERIES_VALUES]; /* executions of the programs with that value */
     double last, step, ratio;
-    bool numeric, even; /* even: every value is `step` more than the one before it */
-    bool geometric;     /* 1 - value shrinks by one ratio: a bias correction */
+    bool numeric, even;           /* even: every value is `step` more than the one before it */
+    bool geometric;               /* 1 - value shrinks by one ratio: a bias correction */
+    struct stet_size_runs *sizes; /* of a dimension: as counted in `round` of judging; or NULL */
+    uint32_t round;
 };
 
 struct stet_history_judge {
@@ -122,8 +122,9 @@ struct stet_history_judge {
     size_t series_room;
     struct stet_map by_change;
     struct stet_map
-        packed;    /* groups in which a list of integers changed its length with the data */
-    uint32_t next; /* finding whose values are not in the series yet */
+        packed;     /* groups in which a list of integers changed its length with the data */
+    uint32_t next;  /* finding whose values are not in the series yet */
+    uint32_t round; /* how often the findings were judged */
     struct stet_map jitted; /* process, line -> it is in a jitted program, or waits for one */
     uint32_t jitted_next;   /* sighting whose lines are not in there yet */
     /* By compile: how often the loop's function had run before its first execution, + 1; 0 if
@@ -137,8 +138,8 @@ struct stet_history_judge {
     uint32_t reaches;
 };
 
-const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
-                                         const struct stet_reported_change *change);
+struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
+                                   const struct stet_reported_change *change);
 
 /* The same for a value that Python held. */
 const struct stet_series *stet_series_of_moved(const struct stet_history *h,
@@ -186,9 +187,11 @@ uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *
 void stet_alone_rank(struct stet_history *h, struct stet_finding *f);
 /* Fills the fix of a judged finding. */
 void stet_fixes_write(struct stet_history *h, struct stet_finding *f);
-/* Returns the sizes of the argument that drifts; NULL if that is not the class. */
-const struct stet_series *stet_fixes_sizes(const struct stet_history *h,
-                                           const struct stet_finding *f);
+/* Returns the series of the argument's size that drifts; NULL if that is not the class. */
+struct stet_series *stet_fixes_series(const struct stet_history *h, const struct stet_finding *f);
+/* Returns its sizes, how often each ran and what to pad to; NULL as above, or if memory runs out.
+ */
+const struct stet_size_runs *stet_fixes_sizes(struct stet_history *h, const struct stet_finding *f);
 /* Names `rank-divergence` where one rank alone has a program; called when all ranks have been
  * read. */
 void stet_history_tell_ranks(struct stet_history *h);

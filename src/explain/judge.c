@@ -78,37 +78,18 @@ static uint64_t change_key(uint32_t group, const struct stet_reported_change *c)
     return stet_hash_mix_u64(stet_hash_mix_u64(h, c->place.line), group).lo;
 }
 
-/* The least of the kept values that is not below `v`; the largest one when all are. */
-static uint32_t next_larger(const struct stet_series *s, double v)
+static void add_value(struct stet_series *s, double v)
 {
-    uint32_t best = 0;
-
-    for (uint32_t i = 1; i < s->distinct; i++) {
-        bool fits = s->values[i] >= v, best_fits = s->values[best] >= v;
-
-        if (fits && best_fits ? s->values[i] < s->values[best]
-                              : fits || (!best_fits && s->values[i] > s->values[best]))
-            best = i;
-    }
-    return best;
-}
-
-static void add_value(struct stet_series *s, double v, uint64_t runs)
-{
-    uint32_t at = s->distinct ? next_larger(s, v) : 0;
-
-    if ((!s->distinct || s->values[at] != v) && s->distinct < STET_SERIES_VALUES) {
-        s->runs[s->distinct] = runs;
+    for (uint32_t i = 0; i < s->distinct; i++)
+        if (s->values[i] == v)
+            return;
+    if (s->distinct < STET_SERIES_VALUES)
         s->values[s->distinct++] = v;
-        return;
-    }
-    s->more |= s->values[at] != v;
-    s->runs[at] += runs;
-    s->values[at] = v > s->values[at] ? v : s->values[at];
+    else
+        s->more = true;
 }
 
-static void extend(const struct stet_history *h, const struct stet_finding *f,
-                   struct stet_series *s, double from, double to)
+static void extend(struct stet_series *s, double from, double to)
 {
     double ratio = 1 - from != 0 ? (1 - to) / (1 - from) : 0;
 
@@ -117,18 +98,17 @@ static void extend(const struct stet_history *h, const struct stet_finding *f,
         s->ratio = ratio;
         s->even = true;
         s->geometric = ratio > 0 && ratio < 1 && from < 1;
-        add_value(s, from, f->against == STET_NONE ? 0 : h->sightings[f->against].executions);
+        add_value(s, from);
     } else {
         s->even = s->even && from == s->last && to - from == s->step;
         s->geometric = s->geometric && stet_scalar_close(ratio, s->ratio, 1e-3);
     }
     s->last = to;
     s->findings++;
-    add_value(s, to, stet_sighting_of(h, f)->executions);
+    add_value(s, to);
 }
 
-static bool add_values(struct stet_history *h, const struct stet_finding *f, uint64_t key,
-                       double from, double to)
+static bool add_values(struct stet_history *h, uint64_t key, double from, double to)
 {
     struct stet_history_judge *j = h->judge;
     uint32_t at = stet_map_get(&j->by_change, key);
@@ -141,7 +121,7 @@ static bool add_values(struct stet_history *h, const struct stet_finding *f, uin
         if (!stet_map_put(&j->by_change, key, at))
             return false;
     }
-    extend(h, f, &j->series[at], from, to);
+    extend(&j->series[at], from, to);
     return true;
 }
 
@@ -171,20 +151,20 @@ static bool gather_series(struct stet_history *h)
             return false;
         for (uint32_t i = 0; i < f->change_count; i++)
             if (f->changes[i].data.has_values &&
-                !add_values(h, f, change_key(stet_sighting_of(h, f)->group, &f->changes[i]),
+                !add_values(h, change_key(stet_sighting_of(h, f)->group, &f->changes[i]),
                             f->changes[i].data.values[0], f->changes[i].data.values[1]))
                 return false;
         for (uint32_t i = 0; i < f->moved_count; i++)
             if (f->moved[i].numeric &&
-                !add_values(h, f, moved_key(stet_sighting_of(h, f)->group, &f->moved[i]),
+                !add_values(h, moved_key(stet_sighting_of(h, f)->group, &f->moved[i]),
                             f->moved[i].from_number, f->moved[i].to_number))
                 return false;
     }
     return true;
 }
 
-const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
-                                         const struct stet_reported_change *change)
+struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
+                                   const struct stet_reported_change *change)
 {
     uint32_t at =
         stet_map_get(&h->judge->by_change, change_key(stet_sighting_of(h, f)->group, change));
@@ -355,6 +335,7 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
 {
     bool good = true;
 
+    h->judge->round++;
     if (!gather_series(h) || !stet_lines_note(h) || !stet_turns_count(h))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
     for (uint32_t i = first; i < h->finding_count; i++) {

@@ -7,7 +7,7 @@
 /* A smaller size that came once is the last batch, or the first of many sizes. */
 static bool may_be_last(const struct stet_history *h, const struct stet_finding *f)
 {
-    const struct stet_series *sizes = stet_fixes_sizes(h, f);
+    const struct stet_series *sizes = stet_fixes_series(h, f);
 
     return stet_cause_is(f->cause, STET_CAUSE_IS_SIZE) && f->facts.size_to < f->facts.size_from &&
            (!sizes || sizes->distinct <= 2) && stet_turns_of(h, f).mine < 2;

@@ -27,7 +27,8 @@ void stet_intercept_lift_init(void)
 {
     const char *setting = getenv("STET_LIFT");
 
-    on = setting && *setting && strcmp(setting, "0") != 0 && strcmp(setting, "off") != 0;
+    on =
+        setting && (!strcmp(setting, "1") || !strcmp(setting, "on")); /* `no` and `false` are not */
     stet_intercept_lift_check_init();
     stet_intercept_lift_spare_init();
 }

@@ -198,6 +198,7 @@ struct stet_process_digest {
     struct stet_exhaustion exhaustions[STET_EXHAUSTIONS];
     size_t exhaustion_count;
     uint64_t plugin_errors, faults, lost_records, lost_executions;
+    uint64_t fault_kinds[STET_FAULTS + 1]; /* of `faults`, by enum stet_fault */
     uint64_t unread_stacks; /* compiles that ended before their Python line was read */
     bool steps_known;       /* after stet_ledger_run_steps */
     uint64_t steps;

@@ -434,10 +434,14 @@ static void on_plugin_error(struct stet_run_digest *d, struct stet_process_diges
 
 static void on_fault(struct stet_process_digest *p, const struct stet_rec_fault *r)
 {
-    if (stet_journal_fault_of(r->what) == STET_FAULT_STACK_DEADLINE) /* a quick compile */
+    enum stet_fault kind = stet_journal_fault_of(r->what);
+
+    if (kind == STET_FAULT_STACK_DEADLINE) { /* a quick compile */
         p->unread_stacks += r->count;
-    else
+    } else {
         p->faults += r->count;
+        p->fault_kinds[kind] += r->count;
+    }
 }
 
 static void on_loss(struct stet_process_digest *p, const struct stet_rec_loss *r)

@@ -55,6 +55,20 @@ def sizes_that_came(f):
     assert one["best"] == 1 and one["unit"] == "s", one
 
 
+def explain_counts_as_buckets_does(f):
+    """Also if a constant drifts beside the sizes: each size then has several programs."""
+    f.stet("run", "--cpu", "--", PYTHON, "train.py", "--rates=3", *map(str, LENGTHS))
+    (seen,) = f.functions("--model=linear")
+    padded = [[s["sizes"], round(s["padding"], 6)] for s in seen["curve"]]
+    advice = [c["advice"] for c in json.loads(f.stet("explain", "--format=json", code=1))["recompiles"]
+              if c["class"] == "shape-drift"]
+    assert advice and seen["runs"] == 3 * len(LENGTHS), (advice, seen)
+    count = collections.Counter(LENGTHS)
+    for one in advice:
+        assert {s["size"]: s["runs"] for s in one["sizes"]} == {n: 3 * count[n] for n in count}, one["sizes"]
+        assert [[b["sizes"], round(b["padding"], 6)] for b in one["buckets"]] == padded[:len(one["buckets"])], (one, padded)
+
+
 def contract_and_program(f):
     f.stet("contract", "init")
     f.stet("buckets", "--programs=2", "--write-contract")
@@ -99,6 +113,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         f = Folder(folder)
         sizes_that_came(f)
+        explain_counts_as_buckets_does(f)
         contract_and_program(f)
         a_module_of_shapes(f)
         forms(f)

@@ -1,6 +1,6 @@
 """A training loop whose sentences have the lengths given, padded with a module `buckets.py` if there is one.
 
-    train.py LENGTH…
+    train.py [--rates=N] LENGTH…     N passes, each with a learning rate of its own, which is compiled in
 """
 import importlib.util
 import pathlib
@@ -13,14 +13,17 @@ import numpy as np
 VOCAB, WIDTH, BATCH = 64, 16, 4
 
 
-@jax.jit
-def train_step(params, tokens, mask):
-    def loss_of(params):
-        hidden = params["embed"][tokens] * mask[..., None]
-        return jnp.sum(jnp.tanh(hidden @ params["mix"]) ** 2) / mask.sum()
+def make_step(rate):
+    @jax.jit
+    def train_step(params, tokens, mask):
+        def loss_of(params):
+            hidden = params["embed"][tokens] * mask[..., None]
+            return jnp.sum(jnp.tanh(hidden @ params["mix"]) ** 2) / mask.sum()
 
-    loss, grads = jax.value_and_grad(loss_of)(params)
-    return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads), loss
+        loss, grads = jax.value_and_grad(loss_of)(params)
+        return jax.tree.map(lambda p, g: p - rate * g, params, grads), loss
+
+    return train_step
 
 
 def padding():
@@ -37,11 +40,14 @@ def main():
     pad, rng = padding(), np.random.default_rng(0)
     params = {"embed": rng.normal(size=(VOCAB, WIDTH)).astype(np.float32),
               "mix": rng.normal(size=(WIDTH, WIDTH)).astype(np.float32)}
-    for length in map(int, sys.argv[1:]):
-        tokens = rng.integers(0, VOCAB, size=(BATCH, length)).astype(np.int32)
-        mask = np.ones((BATCH, length), np.float32)
-        params, loss = train_step(params, pad(tokens, 1), pad(mask, -1))
-        loss.block_until_ready()
+    passes = int(sys.argv.pop(1).removeprefix("--rates=")) if sys.argv[1].startswith("--rates=") else 1
+    for rate in range(1, passes + 1):
+        train_step = make_step(0.1 * rate)
+        for length in map(int, sys.argv[1:]):
+            tokens = rng.integers(0, VOCAB, size=(BATCH, length)).astype(np.int32)
+            mask = np.ones((BATCH, length), np.float32)
+            params, loss = train_step(params, pad(tokens, 1), pad(mask, -1))
+            loss.block_until_ready()
     print("loss %.4f" % float(loss))
 
 

@@ -91,12 +91,16 @@ TEST(parts_at_an_unknown_start_and_foreign_code_need_fixed_sizes)
 #undef CALL
 }
 
-static const char *buckets(const double *sizes, const uint64_t *runs, uint32_t count)
+static const char *buckets(const int64_t *sizes, const double *runs, uint32_t count)
 {
     static char text[512];
+    struct stet_bucket_set sets[STET_BUCKET_SETS];
+    struct stet_buckets_shape shapes[8];
     struct stet_buf out = STET_BUF_INIT;
 
-    stet_explain_buckets_text(&out, sizes, runs, count);
+    for (uint32_t i = 0; i < count; i++)
+        shapes[i] = (struct stet_buckets_shape){{sizes[i]}, runs[i]};
+    stet_explain_buckets_text(&out, sets, stet_explain_buckets(sets, shapes, count));
     snprintf(text, sizeof text, "%.*s", (int)out.len, out.ptr ? out.ptr : "");
     stet_buf_release(&out);
     return text;
@@ -104,8 +108,8 @@ static const char *buckets(const double *sizes, const uint64_t *runs, uint32_t c
 
 TEST(buckets_pad_least_and_their_padding_is_given)
 {
-    static const double sizes[] = {100, 512, 128, 120};
-    static const uint64_t often[] = {10, 1, 10, 10}, once[] = {0, 0, 0, 0};
+    static const int64_t sizes[] = {100, 512, 128, 120};
+    static const double often[] = {10, 1, 10, 10}, once[] = {1, 1, 1, 1};
 
     EXPECT_STR("512 alone covers them with 75 % padding; 128 and 512 with 8 % padding; 100, 128 "
                "and 512 with 2 % padding",

@@ -215,6 +215,32 @@ TEST(forms_and_multiples_are_recognised)
     stet_buckets_release(&c);
 }
 
+TEST(steps_that_cost_the_same_at_every_size_are_padded_least)
+{
+    static const struct stet_buckets_shape shapes[] = {
+        {{24}, 16}, {{31}, 8}, {{40}, 4}, {{64}, 8}, {{100}, 4}};
+    static const struct stet_buckets_shape wide[] = {
+        {{8, 24}, 16}, {{8, 31}, 8}, {{8, 40}, 4}, {{8, 64}, 8}, {{4, 100}, 4}};
+    struct stet_buckets_wish wish = {{.fixed = 2, .program = 3, .seconds = true}, 0, 0, 0};
+    struct stet_buckets_wish elements = {stet_buckets_cost_model(false), 0, 0, 0};
+    struct stet_buckets_curve c, least;
+
+    for (unsigned rank = 1; rank <= 2; rank++) {
+        EXPECT_INT(STET_OK, stet_buckets_make(&c, rank == 1 ? shapes : wide, 5, rank, &wish, NULL));
+        EXPECT_INT(STET_OK,
+                   stet_buckets_make(&least, rank == 1 ? shapes : wide, 5, rank, &elements, NULL));
+        EXPECT_INT(5, c.count);
+        EXPECT_INT(0, c.best);
+        for (uint32_t i = 0; i < c.count; i++) {
+            EXPECT(c.sets[i].padding == least.sets[i].padding);
+            EXPECT(c.sets[i].steps == 2 * 40 && c.sets[i].bound == 2 * 40);
+            EXPECT(c.sets[i].total == 2 * 40 + 3 * (i + 1.0));
+        }
+        stet_buckets_release(&c);
+        stet_buckets_release(&least);
+    }
+}
+
 TEST(shapes_beyond_a_set_are_programs_of_their_own)
 {
     struct stet_buckets_shape sizes[] = {{{100}, 1}, {{200}, 1}, {{300}, 1}};
@@ -268,7 +294,14 @@ TEST(lengths_are_read_and_bad_lines_are_named)
         {"5 0\n", "f:1: a count is a number of 1 or more; this is \"5 0\""},
         {"8x16\n\n7\n", "f:3: 1 dimension here and 2 before"},
         {"99999999999999999999\n",
-         "f:1: a size is a number of 1 or more; this is \"99999999999999999999\""},
+         "f:1: a size has at most 15 digits; this is \"99999999999999999999\""},
+        {"5 1000000000000000\n",
+         "f:1: a count has at most 15 digits; this is \"5 1000000000000000\""},
+        {"8x-2\n", "f:1: a size is a number of 1 or more; this is \"8x-2\""},
+        {"\xff\xfe"
+         "5",
+         "f:1: a line is a size, or a size and how often it came; this is \"\xff\xfe"
+         "5\""},
         {"1x2x3x4x5\n", "f:1: more than 4 dimensions"},
         {"# nothing\n\n", "f: it has no sizes"},
     };
@@ -277,6 +310,11 @@ TEST(lengths_are_read_and_bad_lines_are_named)
 
     EXPECT_INT(STET_OK, read_lengths("# comment\n12\n 7 5\r\n\n12\n", &l, &err));
     EXPECT(l.count == 3 && l.rank == 1 && l.shapes[1].runs == 5 && l.shapes[1].dims[0] == 7);
+    stet_buckets_lengths_release(&l);
+    EXPECT_INT(STET_OK, read_lengths("\xef\xbb\xbf"
+                                     "12 # first\n7 5# second",
+                                     &l, &err));
+    EXPECT(l.count == 2 && l.shapes[0].dims[0] == 12 && l.shapes[1].runs == 5);
     stet_buckets_lengths_release(&l);
     EXPECT_INT(STET_OK, read_lengths("8x512 3\n4x100", &l, &err));
     EXPECT(l.count == 2 && l.rank == 2 && l.shapes[1].dims[1] == 100);

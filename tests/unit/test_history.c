@@ -382,13 +382,56 @@ TEST(sizes_come_with_a_bound_and_buckets)
     end(&r);
 }
 
+/* The size of a program is also that of one which differs from it in a constant alone. */
+TEST(runs_of_a_size_count_whatever_else_drifts)
+{
+    static const char *const rates[] = {"0.5", "0.25", "0.75"};
+    const struct stet_finding *f;
+
+    start(&r);
+    for (int k = 0; k < 3; k++) {
+        compile_of(&r, 4, rates[k], "", "jit_f", 6);
+        compile_of(&r, 6, rates[k], "", "jit_f", 2);
+        compile_of(&r, 8, rates[k], "", "jit_f", 1);
+    }
+    ran(&r, "aaaaaabbcddddddeefgggggghhi");
+    f = judged(&r, 2);
+    EXPECT_CLASS("shape-drift", f);
+    EXPECT(says(f->advice,
+                "\"sizes\":[{\"size\":4,\"runs\":18},{\"size\":6,\"runs\":6},{\"size\":8,"
+                "\"runs\":3}]"));
+    EXPECT(says(f->fix, "Of the 3 sizes seen, 8 alone covers them with 39 % padding"));
+    end(&r);
+}
+
+TEST(sizes_without_elements_get_no_buckets)
+{
+    const struct stet_finding *f;
+
+    start(&r);
+    compile_of(&r, 0, "1.5", "", "jit_f", 1);
+    compile_of(&r, 6, "1.5", "", "jit_f", 1);
+    compile_of(&r, 0, "2.5", "", "jit_f", 1);
+    compile_of(&r, 7, "2.5", "", "jit_f", 1);
+    ran(&r, "abcd");
+    f = judged(&r, 1);
+    EXPECT(f->fix.len && !says(f->fix, "seen, ."));
+    end(&r);
+}
+
 TEST(buckets_cover_every_size_that_came)
 {
+    const struct stet_finding *f;
+
     start(&r);
     for (int i = 0; i < 20; i++)
         compile_of(&r, i % 2 ? 60 - i : 4 + i, "1.5", "", "jit_f", 1);
     ran(&r, "abcdefghijklmnopqrst");
-    EXPECT(says(judged(&r, 19)->fix, "Of the more than 16 sizes seen, 59 alone covers them"));
+    f = judged(&r, 19);
+    EXPECT(says(f->fix, "Of the 20 sizes seen, 59 alone covers them"));
+    /* 4 counts as 6. */
+    EXPECT(says(f->advice, "\"sizes\":[{\"size\":6,\"runs\":2},{\"size\":8,\"runs\":1}"));
+    EXPECT(says(f->advice, "{\"size\":59,\"runs\":1}],\"buckets\""));
     end(&r);
 }
 
