@@ -2,6 +2,7 @@
 #include "intercept/pod.h"
 
 #include "base/mem.h"
+#include "intercept/pod_exit.h"
 #include "intercept/pod_internal.h"
 #include "intercept/threads.h"
 
@@ -118,6 +119,8 @@ static bool prepare(void)
     return ready;
 }
 
+static void leave_early(void);
+
 static void *serve(void *unused)
 {
     struct timespec used = {0};
@@ -128,6 +131,8 @@ static void *serve(void *unused)
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0) /* the thread may have worked before */
         before = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
     over = !prepare();
+    if (!over && stet_pod.channel.kind->lent)
+        stet_intercept_pod_exit_watch(leave_early);
     while (!over) {
         uint32_t ms;
 
@@ -202,13 +207,17 @@ static bool await_end(uint32_t ms)
     return !stet_pod.running && !stet_pod.users;
 }
 
+/* A channel that the framework lent is not used any more. */
+static void close_lent(void)
+{
+    if (stet_pod.channel.kind && stet_pod.channel.kind->lent)
+        atomic_store(&stet_pod.channel.closed, true);
+}
+
 static void end(uint32_t ms)
 {
     bool ended = true;
 
-    /* JAX frees its store before it destroys the client. */
-    if (stet_pod.channel.kind && stet_pod.channel.kind->lent)
-        atomic_store(&stet_pod.channel.closed, true);
     pthread_mutex_lock(&stet_pod.lock);
     if (stet_pod.running && !stet_pod.stop) {
         stet_pod.stop = true;
@@ -219,6 +228,7 @@ static void end(uint32_t ms)
     if (stet_pod.running || stet_pod.users)
         ended = await_end(ms);
     pthread_mutex_unlock(&stet_pod.lock);
+    close_lent();
     if (!ended)
         stet_fault(STET_FAULT_POD);
     if (!ended) /* unless it was written, when this rank had joined */
@@ -226,16 +236,27 @@ static void end(uint32_t ms)
     stet_intercept_pod_summary(ended);
 }
 
+/* Python ends, and what was lent is still there. */
+static void leave_early(void)
+{
+    if (stet_pod.state != STET_POD_OFF)
+        end(LEAVE_MS);
+}
+
 void stet_intercept_pod_leave(uint32_t id)
 {
-    if (stet_pod.client == id && stet_pod.state != STET_POD_OFF)
+    if (stet_pod.client == id && stet_pod.state != STET_POD_OFF) {
+        close_lent(); /* JAX frees its store before it destroys the client */
         end(LEAVE_MS);
+    }
 }
 
 void stet_intercept_pod_finish(int ms)
 {
-    if (stet_pod.state != STET_POD_OFF)
+    if (stet_pod.state != STET_POD_OFF) {
+        close_lent();
         end((uint32_t)ms);
+    }
 }
 
 /* With the lock held: waits until the channel is chosen; for READY_MS, and only once. */
