@@ -300,7 +300,7 @@ TEST(lengths_are_read_and_bad_lines_are_named)
         {"8x-2\n", "f:1: a size is a number of 1 or more; this is \"8x-2\""},
         {"\xff\xfe"
          "5",
-         "f:1: a line is a size, or a size and how often it came; this is \"\xff\xfe"
+         "f:1: a line is a size, or a size and its count; this is \"\xff\xfe"
          "5\""},
         {"1x2x3x4x5\n", "f:1: more than 4 dimensions"},
         {"# nothing\n\n", "f: it has no sizes"},
