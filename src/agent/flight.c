@@ -62,7 +62,8 @@ struct visit {
     uint64_t give_up_ms, next_beat_ms;
     bool look; /* never waits for another */
     bool waited;
-    bool unleased; /* leads without a lease, because the existing one is not valid */
+    bool unleased;   /* leads without a lease, because the existing one is not valid */
+    uint32_t failed; /* tiers that did not answer the lookup: they are asked for no lease */
     /* Of another host, as it was last seen, and since when. */
     char seen[STET_LEASE_TEXT];
     uint64_t seen_ms;
@@ -304,6 +305,8 @@ static bool look_in_tiers(struct visit *v)
             atomic_fetch_add(&v->a->tiers.items[i].misses, 1);
         if (rc == STET_NOT_FOUND || rc == STET_BAD_INPUT)
             missing |= 1u << i;
+        else
+            v->failed |= 1u << i;
     }
     return false;
 }
@@ -420,7 +423,7 @@ static enum verdict claim(struct visit *v)
     enum verdict verdict = LEAD;
     enum stet_rc rc;
 
-    if (i == v->a->tiers.count || v->flight->lease ||
+    if (i == v->a->tiers.count || v->flight->lease || v->failed >> i & 1 ||
         stet_wire_now_ms() < atomic_load(&v->a->tiers.items[i].lease_not_before_ms))
         return LEAD;
     for (int n = 0; n < CLAIMS && verdict == LEAD && !v->unleased; n++) {

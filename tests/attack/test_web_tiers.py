@@ -71,7 +71,7 @@ class Webs(TierCase):
     def test_a_wait_for_a_lease_that_is_renewed_for_ever_is_not_repeated(self):
         """Where anyone is trusted, so is a lease; but not twice."""
         server = self.server(held())
-        path, _ = self.agent("held", f"http://127.0.0.1:{server.port}", STET_TRUST="any")
+        path, _ = self.agent("held", f"http://127.0.0.1:{server.port}?connect=20s&timeout=20s", STET_TRUST="any")
         compile_with(self, self.programs, path, STET_AGENT_FLIGHT="3s", STET_AGENT_WAIT="20s")
         counts = self.counts(path)
         self.assertEqual((counts["asked"], counts["waited"]), (4, 1))
