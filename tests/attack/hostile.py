@@ -107,7 +107,8 @@ class Server:
         self.behave, self.connections, self.open = behave, 0, True
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.accepts = threading.Thread(target=self.accept, daemon=True)
+        self.accepts.start()
 
     def accept(self):
         while self.open:
@@ -128,6 +129,8 @@ class Server:
 
     def close(self):
         self.open = False
+        self.listener.shutdown(socket.SHUT_RDWR)  # or accept() goes on, and takes connections of a later server
+        self.accepts.join()
         self.listener.close()
 
 
