@@ -229,6 +229,7 @@ class Proxy:
                 pass
 
     def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)  # or accept() goes on
         self.listener.close()
 
 

@@ -1,0 +1,34 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+
+class Encoder(eqx.Module):
+    layers: list
+    tau: float
+    norm: bool = eqx.field(static=True)
+
+    def __init__(self, d_in, d_out, *, key, tau=0.5, norm=True):
+        a, b = jax.random.split(key)
+        self.layers = [eqx.nn.Linear(d_in, 32, key=a), eqx.nn.Linear(32, d_out, key=b)]
+        self.tau = tau
+        self.norm = norm
+
+    def __call__(self, x):
+        h = self.layers[1](jax.nn.relu(self.layers[0](x)))
+        return h / (jnp.linalg.norm(h) + 1e-6) if self.norm else h
+
+
+class Anneal:
+    def __init__(self, hi=0.5, lo=0.1):
+        self.hi, self.lo = hi, lo
+
+    def __call__(self, model, frac):
+        return eqx.tree_at(lambda m: m.tau, model, self.hi * (self.lo / self.hi) ** frac)
+
+
+def info_nce(model, anchors, positives, negatives):
+    za, zp, zn = (jax.vmap(model)(t) for t in (anchors, positives, negatives))
+    pos = jnp.sum(za * zp, -1, keepdims=True)
+    logits = jnp.concatenate([pos, za @ zn.T], axis=1) / model.tau
+    return -jax.nn.log_softmax(logits, axis=1)[:, 0].mean()

@@ -1,0 +1,51 @@
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from guidance import guided
+
+SIDE = 16
+REGISTRY = {}
+
+
+def sampler(name):
+    def deco(fn):
+        REGISTRY[name] = fn
+        return fn
+    return deco
+
+
+@functools.partial(jax.jit, static_argnames=("sweeps",))
+def polish(x, sweeps):
+    for _ in range(sweeps):
+        x = 0.5 * x + 0.25 * (jnp.roll(x, 1, -1) + jnp.roll(x, -1, -1))
+    return x
+
+
+@jax.jit
+def ddim_move(x, eps, a, b):
+    clean = (x - jnp.sqrt(1 - a) * eps) / jnp.sqrt(a)
+    return jnp.sqrt(b) * clean + jnp.sqrt(1 - b) * eps
+
+
+def signal(t):
+    return np.float32(np.cos(0.5 * np.pi * 0.98 * t) ** 2)
+
+
+@sampler("ddim")
+def ddim(net, w, job, rng):
+    x = rng.normal(size=(job["n"], SIDE)).astype(np.float32)
+    times = np.linspace(1.0, 0.0, job["steps"] + 1, dtype=np.float32)
+    label = np.int32(job["label"])
+    for t, u in zip(times[:-1], times[1:]):
+        eps = guided(net, job["guidance"])(w, x, t, label)
+        x = ddim_move(x, eps, signal(t), signal(u))
+    return x
+
+
+@sampler("ddim+polish")
+def ddim_polish(net, w, job, rng):
+    x = ddim(net, w, job, rng)
+    return polish(x, sweeps=job["steps"] // 2)
