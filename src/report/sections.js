@@ -50,7 +50,7 @@
     const title = d.finding === "differs" ? "rank " + d.rank + " compiled a different " + d.function + " than rank " + d.other
       : d.finding === "late" ? "rank " + d.other + " did not reach " + d.function : listed(d.missing) + " did not reach " + d.function;
     return el("article", { class: "cause", "data-class": "rank-divergence" },
-      el("header", {}, el("h3", {}, title), el("span", { class: "cost", text: (d.class && d.class !== "unknown" ? d.class + ", " : "") + (d.certain ? "" : "may be meant, ") + "after " + seconds(d.after_s) })),
+      el("header", {}, el("h3", {}, title), el("span", { class: "cost", text: (d.class && d.class !== "unknown" ? d.class + ", " : "") + (d.certain ? "" : "may be intended, ") + "after " + seconds(d.after_s) })),
       el("dl", {},
         shown.length && !d.reordered ? row("rank " + d.other + " → rank " + d.rank, shown.map(change)) : null,
         d.source || d.origin ? row("line", ...where(d.source || d.origin)) : null,
