@@ -284,6 +284,20 @@ static bool is_one_of_many(const struct stet_torch *t, uint32_t compile,
     return n >= MANY;
 }
 
+/* A library's schedule changes the rate: the line that makes the optimizer, in a file that waits.
+ */
+static struct stet_python_made optimizer_of(const struct stet_torch *t, uint32_t compile)
+{
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    struct stet_python_made made = stet_python_makes_optimizer(t->sources);
+
+    made.sure = false;
+    for (uint32_t i = 0; made.line && i < c->wait_count; i++)
+        if (stet_view_eq(c->waits[i].file, made.file))
+            return made;
+    return (struct stet_python_made){.line = 0};
+}
+
 struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t compile,
                                         const struct stet_torch_why *why, bool *sure)
 {
@@ -308,10 +322,8 @@ struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t com
         made = find(t, compile, why, &f);
         if (made.line && stet_ingest_guard_is_library(made.file))
             made = (struct stet_python_made){.line = 0}; /* no line to edit */
-        if (!made.line && why->cause == STET_CAUSE_OPTIMIZER_SCALAR) {
-            made = stet_python_makes_optimizer(t->sources); /* the library's schedule changes it */
-            made.sure = false;
-        }
+        if (!made.line && why->cause == STET_CAUSE_OPTIMIZER_SCALAR)
+            made = optimizer_of(t, compile);
         STET_VEC_PUSH(&t->sources->made, made);
         if (!t->sources->made.failed)
             stet_map_put(&t->sources->made_answers, key, (uint32_t)t->sources->made.count - 1);

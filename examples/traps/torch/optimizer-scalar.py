@@ -13,7 +13,7 @@ import torch
 BACKEND = os.environ.get("TRAP_BACKEND", "eager")
 
 model = torch.nn.Linear(3, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)  # source
 scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
 
 
