@@ -300,8 +300,8 @@ static bool look_in_tiers(struct visit *v)
             fill_nearer(v, i, missing);
             return true;
         }
-        if (rc ==
-            STET_NOT_FOUND) /* counted here: a second look under a lease is not a second miss */
+        /* counted here: a second look under a lease is not a second miss */
+        if (rc == STET_NOT_FOUND)
             atomic_fetch_add(&v->a->tiers.items[i].misses, 1);
         if (rc == STET_NOT_FOUND || rc == STET_BAD_INPUT)
             missing |= 1u << i;

@@ -216,9 +216,10 @@ static void close_lent(void)
 
 static void end(uint32_t ms)
 {
-    bool ended = true;
+    bool ended = true, awaited;
 
     pthread_mutex_lock(&stet_pod.lock);
+    awaited = stet_pod.stop; /* a call that did not return then is not waited for again */
     if (stet_pod.running && !stet_pod.stop) {
         stet_pod.stop = true;
         if (stet_pod.member)
@@ -226,7 +227,7 @@ static void end(uint32_t ms)
         pthread_cond_broadcast(&stet_pod.moved);
     }
     if (stet_pod.running || stet_pod.users)
-        ended = await_end(ms);
+        ended = await_end(awaited ? 0 : ms);
     pthread_mutex_unlock(&stet_pod.lock);
     close_lent();
     if (!ended)

@@ -3,6 +3,7 @@
 #include "intercept/pod_exit.h"
 
 #include "intercept/python.h"
+#include "intercept/threads.h"
 
 #include <stdatomic.h>
 
@@ -39,11 +40,25 @@ static void watch(const struct stet_intercept_python *py)
     py->PyErr_Clear();
 }
 
+/* On a thread of its own: the GIL may be taken for long. */
+static void *watch_soon(void *unused)
+{
+    int gil = python->PyGILState_Ensure(); /* may never come back, when Python ends */
+    /* As in pywalk.c: an allocation of ours must not run the user's finalisers here. */
+    int collecting = python->PyGC_Disable && python->PyGC_Enable ? python->PyGC_Disable() : 0;
+
+    (void)unused;
+    watch(python);
+    if (collecting)
+        python->PyGC_Enable();
+    python->PyGILState_Release(gil);
+    return NULL;
+}
+
 void stet_intercept_pod_exit_watch(void (*leave)(void))
 {
     static atomic_bool watched;
     const struct stet_intercept_python *py = stet_intercept_python();
-    int gil, collecting;
 
     if (!py || stet_intercept_python_unfit(py) || !py->PyImport_ImportModule ||
         !py->PyObject_CallMethod || !py->PyCFunction_NewEx || !py->Py_BuildValue ||
@@ -51,11 +66,5 @@ void stet_intercept_pod_exit_watch(void (*leave)(void))
         return;
     python = py;
     on_exit_do = leave;
-    gil = py->PyGILState_Ensure(); /* may never come back, when Python ends */
-    /* As in pywalk.c: an allocation of ours must not run the user's finalisers here. */
-    collecting = py->PyGC_Disable && py->PyGC_Enable ? py->PyGC_Disable() : 0;
-    watch(py);
-    if (collecting)
-        py->PyGC_Enable();
-    py->PyGILState_Release(gil);
+    stet_threads_start(watch_soon, NULL);
 }

@@ -2,8 +2,8 @@
 #ifndef STET_INTERCEPT_POD_EXIT_H
 #define STET_INTERCEPT_POD_EXIT_H
 
-/* Calls `leave` once when Python begins to end. On a thread without the GIL. Does nothing if there
- * is no usable Python. */
+/* Calls `leave` once when Python begins to end. Does not wait, and does nothing if there is no
+ * usable Python. */
 void stet_intercept_pod_exit_watch(void (*leave)(void));
 
 #endif
