@@ -103,12 +103,15 @@ class Case(attack.Case):
 class Server:
     """Does what it likes with each connection; counts them."""
 
-    def __init__(self, behave):
+    def __init__(self, behave, listener=None):
         self.behave, self.connections, self.open = behave, 0, True
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self.port = self.listener.getsockname()[1]
+        self.listener = listener or socket.create_server(("127.0.0.1", 0), backlog=128)
         self.accepts = threading.Thread(target=self.accept, daemon=True)
         self.accepts.start()
+
+    @property
+    def port(self):
+        return self.listener.getsockname()[1]
 
     def accept(self):
         while self.open:

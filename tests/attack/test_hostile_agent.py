@@ -4,7 +4,6 @@ import signal
 import socket
 import struct
 import subprocess
-import threading
 
 import attack
 from attack import FAKE, HARNESS, LAYER, STET
@@ -17,12 +16,11 @@ class Odd(Server):
     """An agent of this user that does what it likes."""
 
     def __init__(self, path, behave):
-        self.behave, self.connections, self.open = behave, 0, True
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(path)
-        self.listener.listen(64)
         self.path = path
-        threading.Thread(target=self.accept, daemon=True).start()
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        listener.listen(64)
+        super().__init__(behave, listener)
 
 
 def garbage(connection):
