@@ -8,6 +8,8 @@ enum { MOST_LOOKED_AT = 1024 };
 enum { TURNS_TOLD = 3 };
 /* If no function looped in the whole run, this many programs of one line count as turns. */
 enum { PROGRAMS_TOLD = 5 };
+/* Changes between one program and the others of its line: there and back, twice. */
+enum { SWITCHES_OF_TWO_USES = 4 };
 
 static uint32_t number_in_group(const struct stet_history *h, uint32_t at)
 {
@@ -66,14 +68,20 @@ static bool is_other_function(const struct stet_history *h, const struct stet_fi
 }
 
 /* Two operations of one line, as TorchTPU compiles them outside torch.compile: one turn needs both.
- * How often each runs shows nothing, because other lines run the same programs. */
+ * How often each runs shows nothing, because other lines run the same programs. Where the steps of
+ * the run are not known, two that alternate are two uses. */
 static bool is_beside(const struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_sighting *was = f->against == STET_NONE ? NULL : &h->sightings[f->against];
+    struct stet_turns turns;
 
-    return was && !was->past && was->process == s->process && s->step_known && was->step_known &&
-           s->step == was->step && stet_history_needs_steps(s);
+    if (!was || was->past || was->process != s->process || !stet_history_needs_steps(s))
+        return false;
+    if (s->step_known && was->step_known)
+        return s->step == was->step;
+    turns = stet_turns_of(h, f);
+    return turns.known && turns.switches >= SWITCHES_OF_TWO_USES;
 }
 
 bool stet_history_needs_steps(const struct stet_sighting *s)

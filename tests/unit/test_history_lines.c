@@ -57,16 +57,18 @@ TEST(a_value_is_not_decided_in_what_is_compiled_or_where_it_is_passed)
     unlink(path);
 }
 
+enum { NO_STEP = -1 };
+
 /* Two programs of one line of an eager TorchTPU model; the second is compiled in a step of its own.
  */
-static bool is_told(uint64_t step, const char *order)
+static bool is_told(int step, const char *order)
 {
     bool told;
 
     start(&r);
-    r.stepped = true;
+    r.stepped = step != NO_STEP;
     compile_of(&r, 4, "2.0", "", "tt_jit_towers_L29C0_forward_sum", 6);
-    r.step = step;
+    r.step = r.stepped ? (uint64_t)step : 0;
     compile_of(&r, 8, "2.0", "", "tt_jit_towers_L29C0_forward_sum", 6);
     ran(&r, order);
     told = !judged(&r, 1)->benign;
@@ -79,6 +81,8 @@ TEST(two_operations_of_one_line_that_both_run_in_each_iteration_are_not_recompil
     EXPECT(!is_told(0, "abababababab"));
     EXPECT(!is_told(0, "abbabbabbabb")); /* another line runs one of the programs, too */
     EXPECT(is_told(3, "abababababab"));
+    EXPECT(!is_told(NO_STEP, "abababababab"));
+    EXPECT(is_told(NO_STEP, "aaaabbbbb"));
 }
 
 /* What positions select of the rows of a batch. */
