@@ -38,6 +38,8 @@ static bool is_changed_array(const struct stet_finding *f, const struct stet_mov
         return m->one_sided;
     if (stet_cause_is(f->cause, STET_CAUSE_OF_TYPE))
         return m->typed;
+    if (f->cause == STET_CAUSE_RANK_CHANGE)
+        return m->ranked || (m->array && m->one_sided);
     if (!m->array || !f->facts.argument_shape || f->facts.size_from == f->facts.size_to)
         return m->array;
     return m->one_sided || (m->size_from == f->facts.size_from && m->size_to == f->facts.size_to);

@@ -181,9 +181,10 @@ static bool is_present(const struct stet_journal_value *v)
 static void compare_sizes(const struct stet_journal_value *from,
                           const struct stet_journal_value *to, struct stet_moved *m)
 {
-    if (from->kind != STET_VALUE_ARRAY || to->kind != STET_VALUE_ARRAY || from->rank != to->rank)
+    if (from->kind != STET_VALUE_ARRAY || to->kind != STET_VALUE_ARRAY)
         return;
-    for (uint32_t i = 0; i < to->rank && !m->size_to; i++)
+    m->ranked = from->rank != to->rank;
+    for (uint32_t i = 0; i < to->rank && !m->ranked && !m->size_to; i++)
         if (from->dims[i] != to->dims[i]) {
             m->size_from = from->dims[i];
             m->size_to = to->dims[i];

@@ -20,6 +20,7 @@ struct stet_moved {
     bool numeric;               /* both are numbers */
     bool length;                /* both are the number of items of a container */
     bool array;                 /* one of the two is an array */
+    bool ranked;                /* both are arrays, of another number of dimensions */
     bool static_argument;       /* an argument that is static for jit */
     bool typed;        /* an array's dtype or weak type differs, or a number became an array of
                           another type than jit gives that number */
