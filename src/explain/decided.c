@@ -172,12 +172,17 @@ static bool by_array(struct asking *a)
     for (int locals = 0; locals < 2 && !best.sure; locals++)
         for (uint32_t i = 0; i < a->f->moved_count && !best.sure; i++) {
             const struct stet_moved *m = &a->f->moved[i];
-            struct stet_python_made made;
+            struct stet_python_made made = {.line = 0};
 
             if ((m->scope != STET_SCOPE_ARGUMENT) != locals || m->wrapped ||
                 !is_changed_array(a->f, m) || m->scope == STET_SCOPE_CALLED)
                 continue;
-            made = follow_moved(a, m, aspect);
+            if (aspect == PY_OF_TYPE && m->settles)
+                made = follow_path(a, m,
+                                   (struct stet_python_followed){
+                                       .path = m->path, .aspect = aspect, .began = true});
+            if (!made.line)
+                made = follow_moved(a, m, aspect);
             if (!made.line && aspect == PY_OF_TYPE && m->numeric) /* the line that set it last */
                 made = follow_moved(a, m, PY_OF_VALUE);
             if (made.line && (!best.line || made.sure))

@@ -135,8 +135,13 @@ static struct stet_view words(struct stet_arena *arena, const struct stet_journa
     return text;
 }
 
-/* Does jit give the number the type of the array? */
-static bool is_weak_form(const struct stet_journal_value *number,
+static bool is_number(const struct stet_journal_value *v)
+{
+    return v->kind == STET_VALUE_INT || v->kind == STET_VALUE_FLOAT || v->kind == STET_VALUE_BOOL;
+}
+
+/* Does jit give the number the type of the array? NumPy's numbers have their own. */
+static bool is_traced_as(const struct stet_journal_value *number,
                          const struct stet_journal_value *array)
 {
     static const struct {
@@ -151,12 +156,8 @@ static bool is_weak_form(const struct stet_journal_value *number,
         if (number->kind == forms[i].kind && stet_view_is(number->type, forms[i].type))
             return array->kind == STET_VALUE_ARRAY && !array->rank &&
                    array->weak == forms[i].weak && stet_view_starts(array->text, forms[i].dtype);
-    return false;
-}
-
-static bool is_number(const struct stet_journal_value *v)
-{
-    return v->kind == STET_VALUE_INT || v->kind == STET_VALUE_FLOAT || v->kind == STET_VALUE_BOOL;
+    return is_number(number) && array->kind == STET_VALUE_ARRAY && !array->rank && !array->weak &&
+           stet_view_eq(number->type, array->text);
 }
 
 static void compare_types(const struct stet_journal_value *a, const struct stet_journal_value *b,
@@ -164,13 +165,15 @@ static void compare_types(const struct stet_journal_value *a, const struct stet_
 {
     bool arrays = a->kind == STET_VALUE_ARRAY && b->kind == STET_VALUE_ARRAY;
 
-    m->traced_alike = is_weak_form(a, b) || is_weak_form(b, a);
+    m->traced_alike = is_traced_as(a, b) || is_traced_as(b, a);
     if (arrays)
         m->typed = a->weak != b->weak || !stet_view_eq(a->text, b->text);
     else if (is_number(a) && is_number(b))
         m->typed = a->kind != b->kind || !stet_view_eq(a->type, b->type);
     else
         m->typed = (is_number(a) || is_number(b)) && m->array && !m->traced_alike;
+    m->settles = m->typed && (is_number(a) || (arrays && a->weak)) && b->kind == STET_VALUE_ARRAY &&
+                 !b->weak;
 }
 
 static bool is_present(const struct stet_journal_value *v)

@@ -157,6 +157,7 @@ struct stet_python_followed {
     bool made;      /* it is another object of the same kind: the call that makes it */
     bool resumed;   /* the called function's code begins in the middle of it */
     bool elsewhere; /* another line called it before */
+    bool began;     /* what it was at first, before the loop: the later ones are results */
 };
 
 /* Returns the line that makes the value differ from one turn to the next; line 0 when it is not

@@ -36,6 +36,8 @@ stet_python_ref stet_python_condition_of(const struct stet_python_module *m,
 struct stet_python_conditions {
     const struct stet_python_module *module;
     bool loops; /* that of a loop counts */
+    /* A condition before the statement that leaves the block: */
+    enum { PY_LEAVING_DECIDES, PY_LEAVING_DECIDES_ALONE, PY_LEAVING_IS_RARE } leaving;
     /* Is this condition, of an if, elif, while or match, one that the question is about? */
     bool (*rests)(const struct stet_python_conditions *c, stet_python_ref statement);
     void *context;

@@ -46,7 +46,11 @@ static bool rests(const struct stet_python_conditions *c, stet_python_ref statem
 static struct stet_python_value around(struct stet_python_flow *x, stet_python_ref target)
 {
     struct deciding d = {.flow = x};
-    struct stet_python_conditions c = {.module = x->frame->module, .rests = rests, .context = &d};
+    struct stet_python_conditions c = {.module = x->frame->module,
+                                       .leaving =
+                                           x->first ? PY_LEAVING_IS_RARE : PY_LEAVING_DECIDES,
+                                       .rests = rests,
+                                       .context = &d};
     stet_python_ref statement = stet_python_statement_of(c.module, target);
 
     if (!statement || !stet_python_conditions_around(&c, statement))
@@ -90,10 +94,15 @@ bool stet_python_waiting_rests(struct stet_python_sources *s, const struct stet_
     stet_python_waiting_init(&r, s, stack);
     r.q.flow.copies = copies;
     r.q.flow.around = around;
+    r.q.flow.first = !loops;
     for (size_t i = 0; i < r.count; i++) {
         struct deciding d = {.flow = &r.q.flow};
-        struct stet_python_conditions c = {
-            .module = r.frames[i].module, .loops = loops, .rests = rests, .context = &d};
+        struct stet_python_conditions c = {.module = r.frames[i].module,
+                                           .loops = loops,
+                                           .leaving = loops ? PY_LEAVING_DECIDES
+                                                            : PY_LEAVING_DECIDES_ALONE,
+                                           .rests = rests,
+                                           .context = &d};
         struct stet_python_place at;
 
         r.q.flow.frame = &r.frames[i];

@@ -179,6 +179,7 @@ bool stet_python_conditions_around(const struct stet_python_conditions *c,
 {
     const struct stet_python_module *m = c->module;
     const struct stet_python_ast *a = &m->ast;
+    bool leaving = c->leaving != PY_LEAVING_IS_RARE;
 
     for (stet_python_ref n = statement; n; n = stet_python_statement_of(m, m->parents[n])) {
         enum stet_python_kind k = stet_python_kind(a, n);
@@ -187,7 +188,8 @@ bool stet_python_conditions_around(const struct stet_python_conditions *c,
             return false;
         if (n != statement && rests(c, n))
             return true;
-        if ((k == PY_ELIF || k == PY_ELSE) ? branch_reads(c, n) : guarded(c, n))
+        leaving &= c->leaving == PY_LEAVING_DECIDES || n == statement || k != PY_IF;
+        if (k == PY_ELIF || k == PY_ELSE ? branch_reads(c, n) : leaving && guarded(c, n))
             return true;
     }
     return false;
@@ -247,7 +249,11 @@ bool stet_python_condition_reads(struct stet_python_sources *s, struct stet_view
 {
     struct stet_python_question q;
     struct reading reading = {.out = out};
-    struct stet_python_conditions c = {.loops = loops, .rests = rests_on_read, .context = &reading};
+    struct stet_python_conditions c = {.loops = loops,
+                                       .leaving =
+                                           loops ? PY_LEAVING_DECIDES : PY_LEAVING_DECIDES_ALONE,
+                                       .rests = rests_on_read,
+                                       .context = &reading};
     stet_python_ref n;
     const struct stet_python_module *m = open_at(s, file, line, &n);
     uint64_t key = key_of(m, line, loops ? ASKED_LOOP : ASKED_CONDITION);

@@ -65,6 +65,7 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                   .elsewhere = what->elsewhere,
                                   .presence = what->presence,
                                   .made = what->made,
+                                  .began = what->began,
                                   .called = what->held == PY_HELD_CALLEE,
                                   .ways = &s->ways};
     const struct stet_python_module *m;

@@ -39,7 +39,7 @@ static struct stet_python_value number(struct stet_python_flow *x, stet_python_r
 {
     struct stet_python_value v = in_mode(x, n, false);
 
-    v.from &= PY_FROM_READ | PY_FROM_SURE | PY_FROM_SELECTED | PY_FROM_TURNS;
+    v.from &= PY_FROM_READ | PY_FROM_SURE | PY_FROM_TURNS; /* however many were selected */
     v.parameters = 0;
     return v;
 }

@@ -540,6 +540,9 @@ static verdict of_kind(struct stet_python_trail *t, stet_python_ref n)
     case PY_DICT_SPLAT:
     case PY_AWAIT:
         return children(t, n);
+    case PY_INTEGER:
+    case PY_FLOAT:
+        return t->began && !t->parts ? stet_python_verdict_at(t, n, PY_VARIES) : stays;
     case PY_NONE_:
         return nothing_there(t, n);
     case PY_LAMBDA:

@@ -100,6 +100,7 @@ struct stet_python_trail {
     bool inside;   /* the path is not known: it is something in it */
     bool called;   /* a function that the waiting line calls */
     bool made;     /* an object that is made anew: the call that makes it */
+    bool began;    /* what it was before the loop, not what a turn left */
     bool decides;  /* a condition: what a variable was at the compile may be later than its use */
     const struct stet_python_module *cancels_in; /* len() of this name is taken off again */
     uint32_t cancels;

@@ -151,11 +151,12 @@ static verdict of_leaves(struct stet_python_trail *t, stet_python_ref n)
     unsigned parts = t->parts;
     verdict v = stays;
 
-    if (t->aspect != PY_OF_PLACE && f.definition && !f.bound &&
-        stet_python_kind(&f.module->ast, f.definition) != PY_CLASS)
+    if (f.definition && !f.bound && stet_python_kind(&f.module->ast, f.definition) != PY_CLASS)
         v = stet_python_trail_returns(t, &frame);
     t->parts = parts;
-    return v.how || v.itself ? v : stet_python_trail_of(t, stet_python_argument(m, n, 1));
+    if (t->aspect == PY_OF_PLACE ? v.sets && !v.how : v.how || v.itself)
+        return v;
+    return stet_python_trail_of(t, stet_python_argument(m, n, 1));
 }
 
 /* getattr(x, "rate"), {k: getattr(x, k) for k in names}; any of its fields otherwise. */

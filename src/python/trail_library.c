@@ -210,7 +210,11 @@ static verdict sized(struct stet_python_trail *t, stet_python_ref n,
 
     t->cancels_in = m;
     t->cancels = array->first ? stet_python_name(&m->ast, stet_python_bare(&m->ast, of)) : 0;
-    v = as_size(t, n, stet_python_trail_arguments(t, n, c->object ? 0 : array->first, PY_OF_VALUE));
+    if (array->role & PY_ONLY_FIRST)
+        v = as_size(t, n, stet_python_trail_value(t, stet_python_argument(m, n, array->first)));
+    else
+        v = as_size(t, n,
+                    stet_python_trail_arguments(t, n, c->object ? 0 : array->first, PY_OF_VALUE));
     t->cancels_in = before;
     t->cancels = name;
     if (v.how >= PY_COUNTS || !array->first)
@@ -297,7 +301,7 @@ static verdict library_size(struct stet_python_trail *t, stet_python_ref n,
     if (c->meaning == PY_MEANS_CONVERTS && first) {
         v = stet_python_trail_same(t, first);
         v = v.how >= PY_COUNTS ? v : stacked(t, n, first);
-        if (v.queued) { /* what comes in a request is as long as it is: here it becomes an array */
+        if (v.queued || v.listed) { /* data is as long as it is: here it becomes an array */
             v = stet_python_verdict_at(t, n, PY_VARIES);
             v.open = true;
         }

@@ -444,6 +444,21 @@ static verdict in_turns(struct stet_python_trail *t, const struct stet_python_ev
     }
 }
 
+/* What a variable was before the loop. */
+static verdict before_turns(struct stet_python_trail *t, const struct stet_python_events *list,
+                            stet_python_ref use, bool *covered)
+{
+    stet_python_ref loop = loop_back(t, use), outer;
+    struct stet_python_events earlier = {.count = 0};
+
+    while (loop && (outer = turning_loop(t, loop)))
+        loop = outer;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!loop || !stet_python_is_inside(t->x->frame->module, list->items[i].node, loop))
+            stet_python_events_add(&earlier, list->items[i]);
+    return reaching(t, &earlier, use, &(struct turns){.loop = 0}, covered);
+}
+
 /* A variable of a function around the use, or of a module: what other functions do to it, and what
  * its own function gave it before. */
 static verdict from_outside(struct stet_python_trail *t, uint32_t name, stet_python_ref scope,
@@ -489,7 +504,7 @@ static verdict in_scope(struct stet_python_trail *t, uint32_t name, stet_python_
     for (uint32_t i = list.count; i-- > 0;)
         if (list.items[i].binding && in_comprehension(m, list.items[i].binding, use))
             return event_value(t, &list.items[i]);
-    v = in_turns(t, &list, use, covered);
+    v = t->began ? before_turns(t, &list, use, covered) : in_turns(t, &list, use, covered);
     if (v.how < PY_COUNTS && function != scope) /* what an earlier call of the function did */
         v = stet_python_verdict_join(t, use, v, stet_python_events_remote(t, &list));
     if (v.how < PY_COUNTS && (!*covered || function != scope))

@@ -74,6 +74,7 @@ struct stet_python_flow {
     const struct stet_python_copies *copies;
     /* What decides whether an assignment runs; NULL if that does not count. */
     struct stet_python_value (*around)(struct stet_python_flow *x, stet_python_ref target);
+    bool first; /* the question is what decided a first run */
 };
 
 struct stet_python_value stet_python_flow_of(struct stet_python_flow *x, stet_python_ref n);

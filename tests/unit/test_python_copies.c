@@ -91,6 +91,17 @@ TEST(a_number_that_was_read_and_cuts_an_array_decides_its_size)
     EACH(bodies, "x", PY_OF_SIZE, false);
 }
 
+TEST(the_number_of_elements_that_were_selected_is_a_number)
+{
+    static const char *const bodies[] = {
+        "def cells(x):\n    held = np.asarray(measure(x))  # reads\n    n = len(np.unique(held))\n"
+        "    return int(np.clip(8 * n, 16, 96))  # here\n"
+        "for x in data:\n    step(rng.normal(size=(cells(x), 3)))  # call\n",
+    };
+
+    EACH(bodies, "x", PY_OF_SIZE, false);
+}
+
 TEST(an_array_that_was_read_decides_no_size)
 {
     static const char *const bodies[] = {

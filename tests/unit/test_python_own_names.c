@@ -107,6 +107,26 @@ static bool condition_reads(const char *head)
     return reads;
 }
 
+/* Does a value that is read back decide the first run of the line? */
+static bool first_run_reads(const char *body)
+{
+    struct stet_python_read read = {0};
+    bool reads;
+
+    begin("import torch\n", body);
+    reads = stet_python_condition_reads(&sources, here(), line_of("# ask"), false, &read);
+    finish();
+    return reads;
+}
+
+TEST(what_leaves_a_block_decides_a_first_run_unless_another_condition_does)
+{
+    EXPECT(first_run_reads("def f(x, i):\n    if float(torch.ones(3).sum()) < i:\n"
+                           "        return\n    step(x)  # ask\n"));
+    EXPECT(!first_run_reads("def f(x, i):\n    if float(torch.ones(3).sum()) < i:\n"
+                            "        return\n    if i % 2 == 0:\n        step(x)  # ask\n"));
+}
+
 TEST(what_a_users_zip_gives_does_not_come_from_its_first_argument)
 {
     EXPECT(!condition_reads("import torch\n"));

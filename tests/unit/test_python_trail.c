@@ -225,6 +225,57 @@ TEST(types_and_layouts_are_followed)
            "x", PY_OF_GRADIENT);
 }
 
+TEST(what_fills_an_array_does_not_decide_its_number_of_dimensions)
+{
+    expect("for i in range(6):\n    how = 3 if i > 2 else 1  # here\n    score = rng.normal()\n"
+           "    x = np.full(how, score, np.float32)\n    step(np.squeeze(x))  # call\n",
+           "x", PY_OF_RANK);
+}
+
+TEST(listed_data_gets_its_size_where_it_becomes_an_array)
+{
+    expect("WORDS = ['moon', 'tide', 'a lamp']\ndef encode(text):\n"
+           "    return [0] + [ord(c) for c in text]\nfor word in WORDS:\n"
+           "    ids = np.asarray(encode(word))  # here\n    step(ids)  # call\n",
+           "x", PY_OF_SIZE);
+}
+
+TEST(what_puts_the_leaves_of_a_tree_in_place_is_found)
+{
+    expect("def put(a):\n    return jax.device_put(a, everywhere)  # here\n"
+           "state = fresh()\nfor i in range(6):\n    step(state)  # call\n    if i == 3:\n"
+           "        state = jax.tree.map(put, kept)\n",
+           "x", PY_OF_PLACE);
+}
+
+/* What a variable was before the loop whose turns take the result of the turn before. */
+static void expect_beginning(const char *body, const char *part)
+{
+    struct stet_python_stack stack;
+
+    begin(HEAD, body);
+    stack = stack_of();
+    expect_here(body, stet_python_follow(&sources, &stack,
+                                         &(struct stet_python_followed){.held = PY_HELD_ARGUMENT,
+                                                                        .path = stet_view_str(part),
+                                                                        .aspect = PY_OF_TYPE,
+                                                                        .file = here(),
+                                                                        .line = line_of("# def"),
+                                                                        .began = true}));
+}
+
+TEST(the_number_that_a_state_begins_with_is_found)
+{
+    expect_beginning("x = 0.0  # here\nfor i in range(6):\n    x = step(x)  # call\n", "x");
+    expect_beginning("Carry = collections.namedtuple('Carry', 'w mean')\nstart = 0.0  # here\n"
+                     "carry = Carry(np.ones(3), start)\nfor i in range(6):\n"
+                     "    carry = step(carry)  # call\n",
+                     "x.mean");
+    expect_beginning("def fresh():\n    return {'w': np.ones(3), 'mean': 0.0}  # here\n"
+                     "x = fresh()\nfor i in range(6):\n    x = step(x)  # call\n",
+                     "x['mean']");
+}
+
 TEST(numbers_are_followed)
 {
     static const char *const bodies[] = {
