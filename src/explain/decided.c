@@ -4,6 +4,8 @@
 #include "explain/history_internal.h"
 #include "explain/observed.h"
 
+#include <math.h>
+
 /* A question about one finding. */
 struct asking {
     struct stet_history *h;
@@ -95,20 +97,6 @@ static void with_numbers(struct stet_python_followed *what, const struct stet_mo
     }
 }
 
-/* The list of an item that came or went, as `batch['views']` of `batch['views'][2]`; empty for
- * none. */
-static struct stet_view list_of(struct stet_view path)
-{
-    size_t i = path.len ? path.len - 1 : 0;
-
-    if (!i || path.ptr[i] != ']')
-        return (struct stet_view){0};
-    while (i && path.ptr[i - 1] >= '0' && path.ptr[i - 1] <= '9')
-        i--;
-    return i && i < path.len - 1 && path.ptr[i - 1] == '[' ? stet_view_of(path.ptr, i - 1)
-                                                           : (struct stet_view){0};
-}
-
 static struct stet_python_made follow_path(struct asking *a, const struct stet_moved *m,
                                            struct stet_python_followed what)
 {
@@ -145,7 +133,7 @@ static struct stet_python_made follow_moved(struct asking *a, const struct stet_
 {
     struct stet_python_followed what = {.path = m->path, .aspect = aspect};
     struct stet_python_made made = {.line = 0};
-    struct stet_view list = list_of(m->path);
+    struct stet_view list = stet_explain_list_of(m->path);
 
     if (m->maker.len) { /* a number that a function closes over is set where the function is made */
         made = follow_path(
@@ -463,9 +451,24 @@ static bool by_mode(struct asking *a)
                 STET_SURE_LIKELY);
 }
 
+/* Is it known which variable held the two values of a constant? A whole number may be any. */
+static bool is_held(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_moved *m = stet_finding_constant_holder(f, i);
+
+        if (m && m->numeric &&
+            (m->from_number != trunc(m->from_number) || m->to_number != trunc(m->to_number)))
+            return true;
+    }
+    return false;
+}
+
 /* The variables of the frames. If an argument is known to differ, only those that held it. */
 static bool by_variable(struct asking *a)
 {
+    if (is_held(a->f))
+        return false;
     for (uint32_t i = 0; i < a->f->moved_count; i++) {
         const struct stet_moved *m = &a->f->moved[i];
 

@@ -12,6 +12,24 @@ const struct stet_moved *stet_evidence_came_or_went(const struct stet_finding *f
     return NULL;
 }
 
+/* The list whose items alone came or went, as the user wrote it; empty for none. */
+static struct stet_view list_of_all(const struct stet_finding *f)
+{
+    struct stet_view list = {0};
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+        struct stet_view its = stet_explain_list_of(m->path);
+
+        if (m->scope != STET_SCOPE_ARGUMENT || !m->array || !m->one_sided)
+            continue;
+        if (m->wrapped || !its.len || (list.len && !stet_view_eq(its, list)))
+            return (struct stet_view){0};
+        list = its;
+    }
+    return list;
+}
+
 /* A library passes what it took apart by place: where an array came or went, others moved up, and
  * the programs seem to differ in the rank or type of all behind it. */
 static bool is_shifted(const struct stet_finding *f, const struct stet_moved *m)
@@ -23,9 +41,18 @@ static bool is_shifted(const struct stet_finding *f, const struct stet_moved *m)
 void stet_evidence_arguments(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_moved *m = stet_evidence_came_or_went(f);
+    struct stet_view list;
 
     if (!m)
         return;
+    list = list_of_all(f);
+    if (list.len && (f->cause == STET_CAUSE_OPTIONAL_KEY || f->cause == STET_CAUSE_PYTHON_LOOP)) {
+        stet_finding_hear(h, f, STET_ANSWER(LIST_LENGTH, VALUES, CERTAIN),
+                          "%.*s has another number of items, and each is an argument of its own",
+                          STET_FMT(list));
+        f->also_count = 0; /* what is done with each of them */
+        f->detail = list;
+    }
     if (is_shifted(f, m)) {
         stet_finding_hear(h, f, STET_ANSWER(OPTIONAL_KEY, VALUES, LIKELY),
                           "%u arguments came and %u went, and those behind them moved to other "

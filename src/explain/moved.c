@@ -172,8 +172,9 @@ static void compare_types(const struct stet_journal_value *a, const struct stet_
         m->typed = a->kind != b->kind || !stet_view_eq(a->type, b->type);
     else
         m->typed = (is_number(a) || is_number(b)) && m->array && !m->traced_alike;
-    m->settles = m->typed && (is_number(a) || (arrays && a->weak)) && b->kind == STET_VALUE_ARRAY &&
-                 !b->weak;
+    m->settles = m->typed &&
+                 (is_number(a) || (arrays && (a->weak || stet_view_is(a->type, "ndarray")))) &&
+                 b->kind == STET_VALUE_ARRAY && !b->weak && b->place.len;
 }
 
 static bool is_present(const struct stet_journal_value *v)
@@ -427,4 +428,16 @@ bool stet_explain_made_anew(struct stet_view before, struct stet_view now)
             another_object(before, &v))
             return true;
     return false;
+}
+
+struct stet_view stet_explain_list_of(struct stet_view path)
+{
+    size_t i = path.len ? path.len - 1 : 0;
+
+    if (!i || path.ptr[i] != ']')
+        return (struct stet_view){0};
+    while (i && path.ptr[i - 1] >= '0' && path.ptr[i - 1] <= '9')
+        i--;
+    return i && i < path.len - 1 && path.ptr[i - 1] == '[' ? stet_view_of(path.ptr, i - 1)
+                                                           : (struct stet_view){0};
 }

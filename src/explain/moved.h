@@ -22,9 +22,9 @@ struct stet_moved {
     bool array;                 /* one of the two is an array */
     bool ranked;                /* both are arrays, of another number of dimensions */
     bool static_argument;       /* an argument that is static for jit */
-    bool typed;   /* an array's dtype or weak type differs, or a number became an array of
-                     another type than jit gives that number */
-    bool settles; /* typed: a Python number or weak type at first, and an array's own type now */
+    bool typed;        /* an array's dtype or weak type differs, or a number became an array of
+                          another type than jit gives that number */
+    bool settles;      /* typed: of Python, NumPy or weak at first, and now what a device made */
     bool traced_alike; /* jit traces both as the same type: a number, and an array of weak type */
     bool wrapped;      /* an argument of a library's function around the user's */
     bool passed;       /* the user's line passed it, or what holds it, to a library's wrapper: what
@@ -45,6 +45,8 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
                                  struct stet_view now, bool one_process,
                                  const struct stet_moved **out);
 
+/* The list of an item, as `batch['views']` of `batch['views'][2]`; empty for none. */
+struct stet_view stet_explain_list_of(struct stet_view path);
 /* Returns the one that had these two values at the two compiles, or NULL. NULL for `values`: none.
  */
 const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,

@@ -101,6 +101,7 @@ enum stet_python_meaning {
     PY_MEANS_LOOKS_UP,        /* gives the value of a key, or a default if there is no such key */
     PY_MEANS_PAIRS,           /* gives pairs: a key and its value */
     PY_MEANS_PASSES_ITEMS,    /* gives the items of its first argument */
+    PY_MEANS_CHAINS_ITEMS,    /* gives the items of all its arguments */
     PY_MEANS_MAPS_ITEMS,      /* gives what its first argument, a function, makes of each item */
     PY_MEANS_FILTERS_ITEMS,   /* gives some items of its second argument */
     PY_MEANS_PUTS_ITEM,       /* of a queue: puts its argument into it */
@@ -115,6 +116,7 @@ enum stet_python_meaning {
     PY_MEANS_CASTS,            /* gives the array with another type of elements */
     PY_MEANS_MAKES_CONTIGUOUS, /* gives it with the usual layout */
     PY_MEANS_TRANSPOSES,
+    PY_MEANS_DROPS_AXES, /* those of size 1, unless it is told which */
     PY_MEANS_ADDS_AXIS,
     PY_MEANS_RESHAPES,
     PY_MEANS_CUTS_BY_SIZE,  /* gives parts of a given size */

@@ -216,7 +216,7 @@ stet_python_ref stet_python_trail_method(struct stet_python_trail *t,
 /* Does it give the items of its first argument? */
 static inline bool stet_python_passes_items(enum stet_python_meaning m)
 {
-    return m == PY_MEANS_PASSES_ITEMS || m == PY_MEANS_SEQUENCE;
+    return m == PY_MEANS_PASSES_ITEMS || m == PY_MEANS_CHAINS_ITEMS || m == PY_MEANS_SEQUENCE;
 }
 
 /* A method that may take an item out of a queue. */

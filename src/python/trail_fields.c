@@ -56,7 +56,7 @@ static bool may_be_of(struct stet_python_trail *t, const struct stet_python_modu
     return !its || is_related(m, class_node, its_module, its);
 }
 
-/* setattr(object, "field", value) */
+/* setattr(object, "field", value); setattr(object, field, value) for an empty name. */
 static void add_setattr(struct stet_python_events *list, const struct stet_python_module *m,
                         struct stet_view name)
 {
@@ -64,6 +64,8 @@ static void add_setattr(struct stet_python_events *list, const struct stet_pytho
         stet_python_ref call = m->calls.items[i], text = stet_python_argument(m, call, 1);
 
         if (text && stet_view_eq(stet_python_string(&m->ast, text), name) &&
+            (name.len || stet_python_kind(&m->ast, text) != PY_STRING) &&
+            !in_constructor(m, call) &&
             stet_python_meaning(m, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION)) ==
                 PY_MEANS_SETS_ATTRIBUTE)
             stet_python_events_add(
@@ -151,6 +153,49 @@ static int position_in_body(const struct stet_python_module *m, stet_python_ref 
     return -1;
 }
 
+static verdict at_event(struct stet_python_trail *t, const struct stet_python_event *e)
+{
+    const struct stet_python_frame *before = t->x->frame;
+    struct stet_python_frame frame = {.module = e->module};
+    verdict v;
+
+    t->x->frame = &frame;
+    v = stet_python_verdict_at(t, e->node, PY_VARIES);
+    t->x->frame = before;
+    return v;
+}
+
+/* What is assigned to a field whose name is computed, in any file. */
+static verdict computed_field(struct stet_python_trail *t)
+{
+    const struct stet_python_sources *s = t->x->sources;
+    struct stet_python_events list = {.count = 0};
+    verdict v;
+
+    for (uint32_t k = 0; k < s->count; k++)
+        if (s->modules[k]->parsed)
+            add_setattr(&list, s->modules[k], (struct stet_view){0});
+    v = stet_python_events_remote(t, &list);
+    if (v.how < PY_COUNTS && list.count == 1)
+        v = at_event(t, &list.items[0]);
+    v.guessed = true;
+    return v;
+}
+
+/* What the constructor gives a field: the line that does, if nothing differs there. */
+static verdict begun_with(struct stet_python_trail *t, const struct stet_python_module *m,
+                          stet_python_ref class_node, struct stet_view name)
+{
+    struct stet_python_events list;
+    verdict v;
+
+    events_of(t, m, class_node, name, true, &list);
+    v = made_with(t, &list);
+    if (v.how >= PY_COUNTS || !list.count)
+        return v;
+    return at_event(t, &list.items[0]);
+}
+
 verdict stet_python_trail_field(struct stet_python_trail *t, const struct stet_python_module *m,
                                 stet_python_ref class_node, struct stet_view name)
 {
@@ -160,12 +205,19 @@ verdict stet_python_trail_field(struct stet_python_trail *t, const struct stet_p
     if (t->depth > 56)
         return (verdict){.how = PY_MAY_VARY};
     t->depth++;
+    if (t->began && class_node) {
+        v = begun_with(t, m, class_node, name);
+        t->depth--;
+        return v;
+    }
     events_of(t, m, class_node, name, false, &list);
     v = stet_python_events_remote(t, &list);
     if (v.how < PY_COUNTS && class_node) {
         events_of(t, m, class_node, name, true, &list);
         v = stet_python_verdict_join(t, class_node, v, made_with(t, &list));
     }
+    if (v.how < PY_COUNTS && t->numbers)
+        v = stet_python_verdict_join(t, class_node, v, computed_field(t));
     t->depth--;
     return v;
 }

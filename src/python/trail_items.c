@@ -515,6 +515,18 @@ static verdict keyed(struct stet_python_trail *t, stet_python_ref object)
     return v;
 }
 
+/* itertools.chain(a, b) */
+static verdict chained(struct stet_python_trail *t, stet_python_ref call)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    verdict v = stays;
+
+    for (uint32_t i = 0; v.how < PY_COUNTS && i < stet_python_argument_count(m, call); i++)
+        v = stet_python_verdict_join(t, call, v,
+                                     stet_python_trail_items(t, stet_python_argument(m, call, i)));
+    return v;
+}
+
 verdict stet_python_trail_items_of_call(struct stet_python_trail *t, stet_python_ref call,
                                         const struct stet_python_callee *c)
 {
@@ -546,6 +558,8 @@ verdict stet_python_trail_items_of_call(struct stet_python_trail *t, stet_python
     case PY_MEANS_PASSES_ITEMS:
     case PY_MEANS_SEQUENCE:
         return first ? stet_python_trail_items(t, first) : stays;
+    case PY_MEANS_CHAINS_ITEMS:
+        return chained(t, call);
     default:
         break;
     }

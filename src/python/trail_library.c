@@ -375,6 +375,9 @@ verdict stet_python_trail_library(struct stet_python_trail *t, stet_python_ref n
             v = stet_python_verdict_at(t, n, PY_VARIES);
             v.open = true;
         }
+        if (v.how < PY_COUNTS && c->meaning == PY_MEANS_DROPS_AXES &&
+            !stet_python_argument_count(t->x->frame->module, n))
+            v = stet_python_verdict_at(t, n, PY_VARIES);
         return v;
     }
     case PY_OF_TYPE:

@@ -162,32 +162,6 @@ static bool excludes(const struct stet_python_module *m, stet_python_ref a, stet
            !stet_python_is_inside(m, b, test);
 }
 
-verdict stet_python_trail_conditions(struct stet_python_trail *t, stet_python_ref statement,
-                                     stet_python_ref outer, bool *any)
-{
-    const struct stet_python_module *m = t->x->frame->module;
-    verdict v = stays;
-
-    *any = false;
-    for (stet_python_ref n = statement; n && n != outer; n = m->parents[n]) {
-        stet_python_ref up = m->parents[n], test = stet_python_condition_of(m, up);
-        bool loop = stet_python_kind(&m->ast, up) == PY_FOR &&
-                    n != stet_python_field(&m->ast, up, PY_FIELD_RIGHT);
-
-        if (up == outer)
-            break;
-        if (loop)
-            test = stet_python_field(&m->ast, up, PY_FIELD_RIGHT);
-        if (!test || n == test)
-            continue;
-        *any = true;
-        v = stet_python_verdict_join(t, statement, v,
-                                     loop ? stet_python_trail_ask(t, test, PY_OF_SIZE)
-                                          : stet_python_trail_test(t, test));
-    }
-    return v;
-}
-
 /* The innermost loop around a node that turns; 0 for none. */
 static stet_python_ref turning_loop(const struct stet_python_trail *t, stet_python_ref n)
 {

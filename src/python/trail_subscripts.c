@@ -161,6 +161,14 @@ static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsig
     }
 }
 
+/* for i, row in enumerate(rows): x[i] */
+static bool is_item_of_loop(const struct stet_python_module *m, stet_python_ref n)
+{
+    const struct stet_python_binding *b = stet_python_only_binding(m, n);
+
+    return b && b->how == PY_BIND_ELEMENT;
+}
+
 verdict stet_python_trail_subscript(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -199,8 +207,13 @@ verdict stet_python_trail_subscript(struct stet_python_trail *t, stet_python_ref
         v = stet_python_trail_ask(t, first, t->aspect); /* positions, or a mask */
         if (!v.how)
             v = looked_up(t, n, value, first);
+        if (v.itself && v.how < PY_COUNTS && t->aspect == PY_OF_SIZE && !is_item_of_loop(m, first))
+            /* a part of what it was */
+            v = stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES), PY_WAY_SELECTS);
     } else
         v = looked_up(t, n, value, first);
+    if (v.at && v.module == m && stet_python_kind(a, v.at) == PY_WITH) /* here a file is read */
+        v = stet_python_verdict_at(t, n, v.how);
     v.exact |= seen == PY_SEEN_EXACT;
     return v;
 }

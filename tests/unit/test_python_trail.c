@@ -248,6 +248,43 @@ TEST(what_puts_the_leaves_of_a_tree_in_place_is_found)
            "x", PY_OF_PLACE);
 }
 
+TEST(a_file_is_read_where_an_item_of_it_is_taken)
+{
+    expect("import io\nclass Archive:\n    def __init__(self):\n        self.blobs = {}\n"
+           "    def open(self, year):\n        with np.load(io.BytesIO(self.blobs[year])) as z:\n"
+           "            return z['tile'], z['thick']  # here\narchive = Archive()\n"
+           "for year in range(6):\n    x, y = archive.open(year)\n    step(x)  # call\n",
+           "x", PY_OF_TYPE);
+}
+
+TEST(a_part_of_what_it_was_has_another_size)
+{
+    expect("class Rows:\n    def __init__(self, x):\n        self.x = x\n"
+           "    def keep(self, which):\n        return Rows(self.x[which])  # here\n"
+           "good = np.ones(9) > 0\nrows = Rows(np.ones((9, 3)))\nfor i in range(6):\n    "
+           "step(rows.x)  # call\n"
+           "    rows = rows.keep(good)\n",
+           "x", PY_OF_SIZE);
+}
+
+TEST(axes_of_size_one_are_dropped_where_nobody_says_which)
+{
+    expect("def sheet(k):\n    rows = [[w[:k] for w in van] for van in vans]\n"
+           "    return np.array(rows).squeeze()  # here\n"
+           "for k in sizes():\n    step(sheet(k))  # call\n",
+           "x", PY_OF_RANK);
+}
+
+TEST(a_list_is_as_long_as_its_loop_runs)
+{
+    expect("def deal():\n    streets = [np.ones(3)]\n    for shown in (3, 4, 5):\n"
+           "        if rng.random() < 0.2:  # here\n            break\n"
+           "        streets.append(np.ones(3))\n    return streets\n"
+           "first = deal()\nfor s in itertools.chain([first], (deal() for _ in range(9))):\n"
+           "    step(s)  # call\n",
+           "x", PY_OF_SIZE);
+}
+
 /* What a variable was before the loop whose turns take the result of the turn before. */
 static void expect_beginning(const char *body, const char *part)
 {
@@ -274,6 +311,10 @@ TEST(the_number_that_a_state_begins_with_is_found)
     expect_beginning("def fresh():\n    return {'w': np.ones(3), 'mean': 0.0}  # here\n"
                      "x = fresh()\nfor i in range(6):\n    x = step(x)  # call\n",
                      "x['mean']");
+    expect_beginning("class Run:\n    def __init__(self):\n        self.level = 0.35  # here\n"
+                     "    def push(self):\n        self.level = step(self.level)  # call\n"
+                     "run = Run()\nfor i in range(6):\n    run.push()  # call2\n",
+                     "x");
 }
 
 TEST(numbers_are_followed)
