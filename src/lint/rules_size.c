@@ -480,7 +480,7 @@ static bool is_measured(const struct stet_flow_walk *w, stet_python_ref attribut
         struct stet_view name = stet_python_full_name(
             w->module, stet_python_field(w->ast, w->module->parents[up], PY_FIELD_FUNCTION), room);
 
-        return stet_view_is(name, "builtins.len");
+        return stet_python_library_meaning(name) == PY_MEANS_LENGTH;
     }
     return stet_python_kind(w->ast, up) == PY_ATTRIBUTE;
 }
