@@ -314,6 +314,8 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
         w->branch_start = stet_python_at(a, c)->start;
         switch (stet_python_kind(a, c)) {
         case PY_BLOCK:
+            if (stet_flow_is_never(w, test))
+                break;
             silent = negated || shuts_itself(w, test, c) || stet_flow_fails(w, c);
             w->guard = then ? then : outer_guard;
             w->quiet += silent;

@@ -2,8 +2,7 @@
  * step. */
 #include "flow/walk.h"
 
-/* torch_xla.sync(), xm.mark_step(), xm.optimizer_step(optimizer) */
-static bool ends_step(const struct stet_flow_walk *w, stet_python_ref call)
+bool stet_flow_ends_step(const struct stet_flow_walk *w, stet_python_ref call)
 {
     enum stet_python_meaning meaning = stet_python_call_meaning(w->module, call);
 
@@ -17,7 +16,7 @@ static bool holds_step(const struct stet_flow_walk *w, stet_python_ref n)
     if (!(w->facts & FLOW_USES_XLA))
         return false;
     for (stet_python_ref c = n + 1; stet_flow_within(w, c, n); c++)
-        if (stet_python_kind(w->ast, c) == PY_CALL && ends_step(w, c))
+        if (stet_python_kind(w->ast, c) == PY_CALL && stet_flow_ends_step(w, c))
             return true;
     return false;
 }
