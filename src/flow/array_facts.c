@@ -288,6 +288,14 @@ static bool is_of_numbers(enum stet_flow_value_kind kind)
     return kind == FLOW_V_PYTHON || kind == FLOW_V_SHAPE;
 }
 
+/* torch.tensor([…]): of whatever a list holds, the copy is made on the host. */
+static bool is_list(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    enum stet_python_kind k = stet_python_kind(w->ast, n);
+
+    return k == PY_LIST || k == PY_LIST_COMPREHENSION;
+}
+
 /* The facts of a result of the array libraries' functions. */
 static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref call,
                                       struct stet_view dotted)
@@ -313,7 +321,8 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
         stet_python_ref dtype = stet_python_keyword(w->module, call, STET_VIEW("dtype"));
 
         f = stet_flow_value_of(w, first).f;
-        if (stet_view_starts(dotted, "torch.") && is_of_numbers(stet_flow_value_of(w, first).kind))
+        if (stet_view_starts(dotted, "torch.") &&
+            (is_of_numbers(stet_flow_value_of(w, first).kind) || is_list(w, first)))
             f.traits |= FLOW_TRAIT_HOST;
         if (elsewhere || stet_view_starts(dotted, "jax."))
             f.traits = (uint8_t)(f.traits & ~FLOW_TRAIT_HOST);

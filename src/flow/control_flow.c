@@ -151,7 +151,7 @@ void stet_flow_note_return(struct stet_flow_walk *w, stet_python_ref value,
     f->returns.f = facts;
     if (stet_python_kind(a, value) == PY_EXPRESSION_LIST ||
         stet_python_kind(a, value) == PY_TUPLE) {
-        for (stet_python_ref c = stet_python_child(a, value); c && count < 4;
+        for (stet_python_ref c = stet_python_child(a, value); c && count < FLOW_ITEMS;
              c = stet_python_next(a, c), count++) {
             struct stet_flow_value item = stet_flow_value_of(w, c);
 

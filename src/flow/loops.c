@@ -236,6 +236,7 @@ void stet_flow_note_items(struct stet_flow_walk *w, stet_python_ref left, stet_p
     struct stet_flow_value f;
     uint32_t fn, i = 0;
 
+    right = stet_python_bare(a, right);
     if (stet_python_kind(a, right) != PY_CALL || stet_python_kind(a, left) != PY_PATTERN_LIST)
         return;
     f = stet_flow_value_of(w, stet_python_bare(a, stet_python_field(a, right, PY_FIELD_FUNCTION)));

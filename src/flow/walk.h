@@ -86,6 +86,9 @@ struct stet_flow_work {
     uint64_t steps, most;
 };
 
+/* The parts of a returned tuple that are followed one by one. */
+enum { FLOW_ITEMS = 8 };
+
 enum stet_flow_progress { FLOW_NOT_YET, FLOW_RUNNING, FLOW_DONE };
 
 struct stet_flow_function {
@@ -97,8 +100,8 @@ struct stet_flow_function {
     enum stet_flow_progress progress;
     struct stet_flow_scope scope;
     struct stet_flow_value returns;
-    struct stet_flow_facts items[4]; /* of a tuple that is returned */
-    uint8_t item_kinds[4];           /* bits: 1 << enum stet_flow_value_kind */
+    struct stet_flow_facts items[FLOW_ITEMS]; /* of a tuple that is returned */
+    uint8_t item_kinds[FLOW_ITEMS];           /* bits: 1 << enum stet_flow_value_kind */
     uint8_t returned, item_count;
     uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
     bool memoized; /* lru_cache and the like: runs once per argument */

@@ -634,3 +634,28 @@ class Padded(nn.Module):
             starts = torch.arange(0, (rows + 1) * length, step=length, device=q.device)
             return flash_attn_varlen_func(q, q, q, starts, starts, length, length)  # clean: varlen
         return flash_attn_varlen_func(q, q, q, starts, starts, length, length)  # expect: varlen
+
+
+class Counted(nn.Module):
+    def sizes(self, x, n):
+        rows = 0
+        if n:
+            rows = x.shape[1]
+        return x, x, x, x, rows, None
+
+    def forward(self, x: torch.Tensor, rows, images: list):
+        seed = int(torch.seed() % 99)  # clean: host-sync
+        a, b, c, d, count, _ = (
+            self.sizes(x, seed)
+        )
+        if count > 0:  # clean: value-branch
+            a = a + b
+        if a.sum() > 0:  # expect: value-branch
+            c = c + d
+        counts = torch.tensor([len(image) + image.rows for image in images])
+        if isinstance(rows, torch.Tensor):
+            rows = rows.cpu().numpy()  # clean: host-sync
+        words = []
+        for i in range(len(rows)):  # clean: python-loop
+            words.append(self.words(rows[i] + 1))
+        return a, words, c * counts.max().item()  # clean: host-sync
