@@ -76,6 +76,8 @@ bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name
 bool lint_is_undone(const struct stet_flow_walk *w, stet_python_ref n);
 /* if error < tolerance: break — does the loop need the value in order to end? (rules_sync.c) */
 bool lint_decides_end(const struct stet_flow_walk *w, stet_python_ref n);
+/* rows.append(x), rows.extend(…), rows.insert(0, x) (rules_loop.c) */
+bool lint_fills_list(const struct stet_flow_walk *w, stet_python_ref call);
 /* Is it a function of the logging module, or a method of what it made? (rules_sync.c) */
 bool lint_logs(const struct stet_flow_walk *w, stet_python_ref call);
 /* The target that the value goes to: error = float(x) + 1. 0 for none (rules_sync.c). */

@@ -28,15 +28,8 @@ static bool is_called_for_effect(const struct stet_flow_walk *w, stet_python_ref
 
     if (stet_python_kind(w->ast, call) != PY_CALL || lint_logs(w, call))
         return false;
-    switch (stet_python_call_meaning(w->module, call)) {
-    case PY_MEANS_PRINTS:
-    case PY_MEANS_ADDS_ITEM:
-    case PY_MEANS_ADDS_ITEMS:
-    case PY_MEANS_INSERTS_ITEM:
-        return false;
-    default:
-        return true;
-    }
+    return stet_python_call_meaning(w->module, call) != PY_MEANS_PRINTS &&
+           !lint_fills_list(w, call);
 }
 
 /* Is this a loop that trains, or another that computes each turn from the one before? One that only

@@ -34,6 +34,18 @@ static bool is_object(struct stet_flow_walk *w, stet_python_ref n)
     return b && b->value.kind <= FLOW_V_PYTHON;
 }
 
+bool lint_fills_list(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    switch (stet_python_call_meaning(w->module, call)) {
+    case PY_MEANS_ADDS_ITEM:
+    case PY_MEANS_ADDS_ITEMS:
+    case PY_MEANS_INSERTS_ITEM:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* x.shape, x.size(0), x.dtype: what is known before the program runs. */
 static bool is_only_measured(const struct stet_flow_walk *w, stet_python_ref attribute)
 {
@@ -72,15 +84,7 @@ static bool computes(struct stet_flow_walk *w, stet_python_ref use)
         case PY_ATTRIBUTE:
             return !is_only_measured(w, up);
         case PY_ARGUMENTS:
-            up = m->parents[up];
-            switch (stet_python_call_meaning(m, up)) {
-            case PY_MEANS_ADDS_ITEM:
-            case PY_MEANS_ADDS_ITEMS:
-            case PY_MEANS_INSERTS_ITEM:
-                return false;
-            default:
-                return true;
-            }
+            return !lint_fills_list(w, m->parents[up]);
         case PY_ASSIGNMENT:
             return below != stet_python_field(a, up, PY_FIELD_RIGHT);
         case PY_EXPRESSION_STATEMENT:
