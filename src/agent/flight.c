@@ -5,79 +5,25 @@
  * compile. The others wait for their turn and receive WAIT at intervals. The leader keeps its turn
  * until it reports how its compile ended; if its connection closes first, the next client gets its
  * turn. */
-#include "agent/entry_check.h"
-#include "agent/internal.h"
+#include "agent/flight.h"
 #include "base/mem.h"
 
 #include <stdio.h>
 #include <time.h>
 
 enum { BEAT_MS = 200, WATCH_FIRST_MS = 20 };
-/* How often a lease that was just free is requested; how many signers' slots are searched; how long
- * no lease is waited for after a wait without result. */
-enum { CLAIMS = 3, SLOTS = 16, DISBELIEF_MS = 300000 };
-
-struct stet_flight {
-    struct stet_flight *next;
-    struct stet_hash key;
-    unsigned visitors;
-    bool busy;         /* a client has its turn */
-    unsigned failures; /* leaders that had nothing to share */
-    struct stet_lease *lease;
-    uint32_t refused; /* bits: tiers whose entry was damaged or unsigned */
-    uint32_t taken;   /* bits: tiers where another signer's entry has the plain name */
-    uint32_t tier;    /* number of the tier it came from, from 1; 0 for another process */
-    char store[];     /* folder */
-};
+/* How often a lease that was just free is requested; how long no lease is waited for after a wait
+ * without result. */
+enum { CLAIMS = 3, DISBELIEF_MS = 300000 };
 
 enum verdict { FOUND, LEAD, ALONE, GONE };
 
-/* Why a client compiles alone; the answer has the word. */
-enum alone_why {
-    ALONE_NOT_ASKED,
-    ALONE_NOT_FOUND,
-    ALONE_REFUSED,
-    ALONE_NOTHING_TO_SHARE,
-    ALONE_DEADLINE,
-    ALONE_TIER_FAILED
-};
 static const char *const alone_words[] = {
     [ALONE_NOT_FOUND] = "not-found",
     [ALONE_REFUSED] = "refused",
     [ALONE_NOTHING_TO_SHARE] = "nothing-to-share",
     [ALONE_DEADLINE] = "deadline",
     [ALONE_TIER_FAILED] = "tier-failed",
-};
-
-/* One client's way through. */
-struct visit {
-    struct stet_agent *a;
-    struct stet_wire *line;
-    struct stet_flight *flight;
-    struct stet_store store, aside; /* aside: for entries that only STET_TRUST=any lets in */
-    struct stet_hash key;
-    char run[STET_REPORT_RUN];
-    uint32_t wait_ms;  /* it expects a message this often */
-    uint64_t until_ms; /* the first answer */
-    uint64_t give_up_ms, next_beat_ms;
-    bool look; /* never waits for another */
-    bool waited;
-    bool unleased;   /* leads without a lease, because the existing one is not valid */
-    uint32_t failed; /* tiers that did not answer the lookup: they are asked for no lease */
-    /* Of another host, as it was last seen, and since when. */
-    char seen[STET_LEASE_TEXT];
-    uint64_t seen_ms;
-    char dead[STET_LEASE_TEXT]; /* one that may be replaced, or "" */
-    bool in_aside;              /* the entry is there */
-    bool once;                  /* the store is a folder for this one load: no seal is kept there */
-    struct stet_seal seal;      /* of the entry that was found */
-    uint32_t tier;              /* the same */
-    enum alone_why why;
-    bool was_refused; /* an entry was, for this reason, and no other was found so far */
-    enum stet_refusal refusal;
-    struct stet_public refused_signer;
-    uint64_t bytes, begin_ms;
-    struct stet_share *found; /* for other tiers */
 };
 
 static struct stet_flight *find(struct stet_agent *a, struct stet_hash key, const char *store)
@@ -132,7 +78,7 @@ static void leave(struct stet_agent *a, struct stet_flight *f)
 }
 
 /* Sends WAIT to the client. False if it is gone. */
-static bool beat(struct visit *v)
+static bool beat(struct stet_visit *v)
 {
     uint64_t now = stet_wire_now_ms();
 
@@ -148,170 +94,7 @@ static bool beat(struct visit *v)
                           now + v->wait_ms, NULL) == STET_OK;
 }
 
-static bool is_in(struct visit *v, const struct stet_store *s)
-{
-    struct stet_entry_file entry;
-
-    if (stet_store_get(s, v->key, &entry, NULL) != STET_OK)
-        return false;
-    v->bytes = entry.bytes_size;
-    stet_store_entry_close(&entry);
-    return true;
-}
-
-static bool is_in_store(struct visit *v)
-{
-    struct stet_keyring *keys = stet_agent_keyring_take(v->a);
-    bool anyone = stet_agent_keyring_trust(keys)->anyone;
-
-    stet_agent_keyring_put(v->a, keys);
-    if (is_in(v, &v->store))
-        return true;
-    v->in_aside = anyone && is_in(v, &v->aside);
-    return v->in_aside;
-}
-
-/* Notes a rejected entry, and what that means for writing there later. */
-static void refuse(struct visit *v, size_t i, const struct stet_outside *o, bool slot,
-                   const struct stet_err *err)
-{
-    struct stet_tier *t = &v->a->tiers.items[i];
-
-    stet_agent_tier_refuse(t, o->why);
-    stet_agent_log("%.*s: refused: %s: %s", STET_FMT(t->shown), stet_agent_refusal_word(o->why),
-                   err->text);
-    if (slot)
-        return;
-    /* an entry that another signer or a newer Stet wrote is not replaced */
-    if (o->why == STET_REFUSAL_UNTRUSTED || o->why == STET_REFUSAL_NEWER)
-        v->flight->taken |= 1u << i;
-    else
-        v->flight->refused |= 1u << i;
-    v->was_refused = true;
-    v->refusal = o->why;
-    v->refused_signer = o->archive.signer;
-}
-
-/* Puts an entry from outside into the store. Its seal is written first: an entry without a seal
- * counts as made here. */
-static enum stet_rc admit(struct visit *v, const struct stet_outside *o, struct stet_err *err)
-{
-    const struct stet_store *s = o->by_key ? &v->store : &v->aside;
-    enum stet_rc rc = STET_OK;
-
-    stet_trust_seal_make(&v->seal, &o->archive, &o->item);
-    if (!v->once)
-        rc = stet_trust_seal_put(s, &v->seal, err);
-    if (rc == STET_OK)
-        rc = stet_store_put_bytes(s, v->key, o->item.bytes, err);
-    v->in_aside = rc == STET_OK && !o->by_key;
-    return rc;
-}
-
-/* From this tier, under this name, into the store. STET_BAD_INPUT if the entry is not
- * acceptable. */
-static enum stet_rc fetch_named(struct visit *v, size_t i, const struct stet_trust *trust,
-                                const struct stet_tier_name *name, uint64_t until_ms)
-{
-    struct stet_tier *t = &v->a->tiers.items[i];
-    struct stet_buf bytes = {.cap = STET_TIER_MAX + 4096};
-    struct stet_err err = STET_ERR_INIT;
-    struct stet_outside o;
-    enum stet_rc rc = stet_agent_tier_get(t, name, &bytes, until_ms, &err);
-
-    stet_agent_report_tier(v->a, v->run, i, rc == STET_OK || rc == STET_NOT_FOUND);
-    if (rc == STET_OK &&
-        !stet_agent_outside_check(&o, stet_buf_as_view(&bytes), v->key, trust, &err)) {
-        refuse(v, i, &o, *name->slot != '\0', &err);
-        rc = STET_BAD_INPUT;
-    } else if (rc == STET_OK) {
-        rc = admit(v, &o, &err);
-    } else if (rc == STET_BAD_INPUT) {
-        rc = STET_IO; /* no answer at all: there may be an entry */
-    }
-    if (rc == STET_OK) {
-        v->bytes = o.item.bytes.len;
-        v->tier = (uint32_t)i + 1;
-        v->was_refused = false;
-    } else if (rc != STET_NOT_FOUND && rc != STET_LIMIT && rc != STET_BAD_INPUT) {
-        stet_agent_log("%.*s: %s", STET_FMT(t->shown), err.text);
-    }
-    stet_buf_release(&bytes);
-    return rc;
-}
-
-/* Another signer has the plain name. A signer that this user trusts may have a slot beside it. */
-static enum stet_rc fetch_slots(struct visit *v, size_t i, const struct stet_keyring *keys,
-                                uint64_t until_ms)
-{
-    const struct stet_trust *trust = stet_agent_keyring_trust(keys);
-    const struct stet_signer *own = stet_agent_keyring_signer(keys);
-    struct stet_tier_name name = {.key = v->key};
-    enum stet_rc rc = STET_BAD_INPUT;
-
-    if (own) {
-        stet_agent_tier_slot(&name, &own->public);
-        rc = fetch_named(v, i, trust, &name, until_ms);
-    }
-    for (size_t k = 0; rc != STET_OK && k < trust->count && k < SLOTS; k++) {
-        if (own && !memcmp(own->public.bytes, trust->keys[k].bytes, STET_PUBLIC_KEY))
-            continue;
-        stet_agent_tier_slot(&name, &trust->keys[k]);
-        rc = fetch_named(v, i, trust, &name, until_ms);
-    }
-    return rc == STET_OK ? STET_OK : STET_BAD_INPUT;
-}
-
-static enum stet_rc fetch(struct visit *v, size_t i, uint64_t until_ms)
-{
-    struct stet_keyring *keys = stet_agent_keyring_take(v->a);
-    const struct stet_tier_name plain = {.key = v->key};
-    enum stet_rc rc = fetch_named(v, i, stet_agent_keyring_trust(keys), &plain, until_ms);
-
-    if (rc == STET_BAD_INPUT && v->flight->taken & 1u << i)
-        rc = fetch_slots(v, i, keys, until_ms);
-    stet_agent_keyring_put(v->a, keys);
-    return rc;
-}
-
-static struct stet_tier_bits bits_of(const struct stet_flight *f, uint32_t tiers)
-{
-    return (struct stet_tier_bits){tiers, f->refused & tiers, f->taken & tiers};
-}
-
-/* An entry that a nearer tier lacks and a farther one has is copied to the nearer one. */
-static void fill_nearer(struct visit *v, size_t from, uint32_t missing)
-{
-    if (missing)
-        v->found = stet_agent_share_hold(
-            v->a, v->key, stet_view_str((v->in_aside ? &v->aside : &v->store)->folder),
-            bits_of(v->flight, missing), &v->seal);
-    v->flight->tier = (uint32_t)from + 1;
-}
-
-static bool look_in_tiers(struct visit *v)
-{
-    uint32_t missing = 0;
-
-    for (size_t i = 0; i < v->a->tiers.count && stet_wire_now_ms() < v->until_ms; i++) {
-        enum stet_rc rc = fetch(v, i, v->until_ms);
-
-        if (rc == STET_OK) {
-            fill_nearer(v, i, missing);
-            return true;
-        }
-        /* counted here: a second look under a lease is not a second miss */
-        if (rc == STET_NOT_FOUND)
-            atomic_fetch_add(&v->a->tiers.items[i].misses, 1);
-        if (rc == STET_NOT_FOUND || rc == STET_BAD_INPUT)
-            missing |= 1u << i;
-        else
-            v->failed |= 1u << i;
-    }
-    return false;
-}
-
-static enum verdict alone(struct visit *v, enum alone_why why)
+static enum verdict alone(struct stet_visit *v, enum stet_visit_alone why)
 {
     v->why = why;
     return ALONE;
@@ -320,7 +103,7 @@ static enum verdict alone(struct visit *v, enum alone_why why)
 /* Is there nothing to wait for? The holder of a lease renews it three times in its time. A server
  * that keeps expired ones is not asked for the age: a lease that this host sees unchanged for that
  * time is dead, whatever the clocks of the two hosts say. */
-static bool is_over(struct visit *v, const struct stet_tier *t, const char *holder)
+static bool is_over(struct stet_visit *v, const struct stet_tier *t, const char *holder)
 {
     uint64_t now = stet_wire_now_ms();
 
@@ -338,7 +121,7 @@ static bool is_over(struct visit *v, const struct stet_tier *t, const char *hold
 }
 
 /* False if the client is gone. */
-static bool pause_for(struct visit *v, uint32_t ms)
+static bool pause_for(struct stet_visit *v, uint32_t ms)
 {
     while (ms) {
         uint32_t part = ms < BEAT_MS ? ms : BEAT_MS;
@@ -352,7 +135,7 @@ static bool pause_for(struct visit *v, uint32_t ms)
 }
 
 /* Another host compiles it. LEAD if that host is gone: request the lease again. */
-static enum verdict await_host(struct visit *v, size_t i)
+static enum verdict await_host(struct stet_visit *v, size_t i)
 {
     struct stet_tier *t = &v->a->tiers.items[i];
     uint32_t pause = WATCH_FIRST_MS;
@@ -378,7 +161,7 @@ static enum verdict await_host(struct visit *v, size_t i)
         if (lease.state == STET_LEASE_NONE)
             return alone(v, ALONE_NOTHING_TO_SHARE);
         if (lease.state == STET_LEASE_ENTRY) {
-            if (fetch(v, i, stet_wire_now_ms() + v->wait_ms) != STET_OK)
+            if (stet_visit_fetch(v, i, stet_wire_now_ms() + v->wait_ms) != STET_OK)
                 return alone(v, ALONE_REFUSED);
             v->flight->tier = (uint32_t)i + 1;
             return FOUND;
@@ -391,7 +174,7 @@ static enum verdict await_host(struct visit *v, size_t i)
 
 /* The tier whose leases this host uses, if it may write there: the first one that removes expired
  * leases by itself, else the first one that has leases. */
-static size_t leasing_tier(struct visit *v)
+static size_t leasing_tier(struct stet_visit *v)
 {
     struct stet_keyring *keys = stet_agent_keyring_take(v->a);
     bool gives = stet_agent_keyring_gives(keys);
@@ -416,7 +199,7 @@ static void note_unsupported(struct stet_tier *t)
 }
 
 /* Between hosts, if there is a tier with leases. */
-static enum verdict claim(struct visit *v)
+static enum verdict claim(struct stet_visit *v)
 {
     size_t i = leasing_tier(v);
     uint64_t until = v->until_ms;
@@ -435,7 +218,7 @@ static enum verdict claim(struct visit *v)
             note_unsupported(&v->a->tiers.items[i]);
         /* another host may have finished between the lookup and the lease */
         if (lease && !((v->flight->refused | v->flight->taken) & 1u << i) &&
-            fetch(v, i, until) == STET_OK) {
+            stet_visit_fetch(v, i, until) == STET_OK) {
             v->flight->lease = NULL;
             stet_agent_lease_give_up(v->a, lease, false);
             v->flight->tier = v->tier;
@@ -450,15 +233,15 @@ static enum verdict claim(struct visit *v)
 }
 
 /* Runs this client's turn. */
-static enum verdict look(struct visit *v)
+static enum verdict look(struct stet_visit *v)
 {
     enum verdict verdict;
 
-    if (is_in_store(v)) {
+    if (stet_visit_in_store(v)) {
         v->tier = v->flight->tier;
         return FOUND;
     }
-    if (look_in_tiers(v))
+    if (stet_visit_tiers(v))
         return FOUND;
     if (v->look)
         return alone(v, ALONE_NOT_FOUND);
@@ -468,7 +251,7 @@ static enum verdict look(struct visit *v)
 }
 
 /* Waits for its turn, and takes it. After LEAD it still has it. */
-static enum verdict go(struct visit *v)
+static enum verdict go(struct stet_visit *v)
 {
     struct stet_agent *a = v->a;
     struct stet_flight *f = v->flight;
@@ -515,7 +298,7 @@ static enum verdict go(struct visit *v)
 }
 
 /* How the leader ended. */
-static void end_turn(struct visit *v, uint32_t how)
+static void end_turn(struct stet_visit *v, uint32_t how)
 {
     struct stet_agent *a = v->a;
     struct stet_flight *f = v->flight;
@@ -531,7 +314,7 @@ static void end_turn(struct visit *v, uint32_t how)
     } else if (f->visitors > 1) {
         atomic_fetch_add(&a->taken_over, 1);
     }
-    at = bits_of(f, UINT32_MAX);
+    at = stet_flight_bits(f, UINT32_MAX);
     f->busy = false;
     pthread_cond_broadcast(&a->moved);
     pthread_mutex_unlock(&a->lock);
@@ -542,7 +325,7 @@ static void end_turn(struct visit *v, uint32_t how)
 }
 
 /* The client compiles, and the others wait until it reports or is gone. */
-static bool lead(struct visit *v)
+static bool lead(struct stet_visit *v)
 {
     struct stet_message m = {0};
     enum stet_rc rc = STET_LIMIT;
@@ -558,12 +341,12 @@ static bool lead(struct visit *v)
                           stet_wire_now_ms() + 1000, NULL) == STET_OK;
 }
 
-static const char *tier_name(const struct visit *v)
+static const char *tier_name(const struct stet_visit *v)
 {
     return v->tier ? v->a->tiers.items[v->tier - 1].kind->name : STET_MESSAGE_SAME_HOST;
 }
 
-static bool answer(struct visit *v, enum verdict verdict)
+static bool answer(struct stet_visit *v, enum verdict verdict)
 {
     static const uint32_t kinds[] = {
         [FOUND] = STET_MESSAGE_FOUND, [LEAD] = STET_MESSAGE_LEAD, [ALONE] = STET_MESSAGE_ALONE};
@@ -587,15 +370,15 @@ bool stet_agent_flight_visit(struct stet_agent *a, struct stet_wire *l,
                              const struct stet_message *m, struct stet_share **found)
 {
     uint64_t now = stet_wire_now_ms();
-    struct visit v = {.a = a,
-                      .line = l,
-                      .key = m->key,
-                      .wait_ms = m->wait_ms < 20 ? 20 : m->wait_ms,
-                      .until_ms = now + m->wait_ms,
-                      .give_up_ms = now + m->flight_ms,
-                      .look = (m->flags & STET_MESSAGE_LOOK) != 0,
-                      .once = (m->flags & STET_MESSAGE_ONCE) != 0,
-                      .begin_ms = now};
+    struct stet_visit v = {.a = a,
+                           .line = l,
+                           .key = m->key,
+                           .wait_ms = m->wait_ms < 20 ? 20 : m->wait_ms,
+                           .until_ms = now + m->wait_ms,
+                           .give_up_ms = now + m->flight_ms,
+                           .look = (m->flags & STET_MESSAGE_LOOK) != 0,
+                           .once = (m->flags & STET_MESSAGE_ONCE) != 0,
+                           .begin_ms = now};
     char folder[PATH_MAX], aside[PATH_MAX + 16];
     enum verdict verdict;
     bool on;

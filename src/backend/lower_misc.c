@@ -415,7 +415,8 @@ static enum stet_rc allocate_buffer(struct stet_lower *l)
     return stet_lower_out(l, 0, n->out[0]);
 }
 
-enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
+/* A target that stands for an operation of the graph; *known: it does. */
+static enum stet_rc lower_known(struct stet_lower *l, struct stet_view name, bool *known)
 {
     static const char *const identities[] = {"Sharding",
                                              "SPMDFullToShardShape",
@@ -452,15 +453,8 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
         {"Eigh", stet_lower_eigh},
         {"ProductOfElementaryHouseholderReflectors", stet_lower_reflectors},
     };
-    struct stet_view name = stet_lower_text(l, "call_target_name");
-    bool known;
 
-    (void)arg;
-    if (!l->single && stet_lower_is_border(l->op))
-        return stet_view_is(name, "SPMDFullToShardShape") ||
-                       stet_view_is(name, "xla.sdy.GlobalToLocalShape")
-                   ? stet_lower_to_tiles(l)
-                   : stet_lower_from_tiles(l);
+    *known = true;
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++)
         if (stet_view_is(name, identities[i]))
             return stet_lower_pass(l, 0);
@@ -470,6 +464,24 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (stet_view_is(name, others[i].name))
             return others[i].lower(l);
+    *known = false;
+    return STET_OK;
+}
+
+enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
+{
+    struct stet_view name = stet_lower_text(l, "call_target_name");
+    bool known;
+
+    (void)arg;
+    if (!l->single && stet_lower_is_border(l->op))
+        return stet_view_is(name, "SPMDFullToShardShape") ||
+                       stet_view_is(name, "xla.sdy.GlobalToLocalShape")
+                   ? stet_lower_to_tiles(l)
+                   : stet_lower_from_tiles(l);
+    TRY(lower_known(l, name, &known));
+    if (known)
+        return STET_OK;
     if (stet_view_is(name, "tpu_custom_call"))
         return stet_lower_fail(
             l, STET_UNSUPPORTED,

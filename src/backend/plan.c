@@ -155,24 +155,34 @@ enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
 enum stet_rc stet_plan_new_on(struct stet_plan **out, const struct stet_program *p,
                               const struct stet_plan_devices *on, struct stet_err *err)
 {
+    return stet_plan_new_by(out, make, (size_t)1 << PLAN_CAP_LOG2, true, p, on, err);
+}
+
+static enum stet_rc make_legal(struct stet_plan *plan, stet_plan_make_fn *make_plan, bool legalise,
+                               const struct stet_program *p, const struct stet_plan_devices *on,
+                               struct stet_err *err)
+{
+    if (legalise && (p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT)) {
+        TRY(stet_legalize_hlo(&plan->legal, p, err));
+        plan->legalised = true;
+        p = &plan->legal;
+    }
+    return make_plan(plan, p, on, err);
+}
+
+enum stet_rc stet_plan_new_by(struct stet_plan **out, stet_plan_make_fn *make_plan, size_t cap,
+                              bool legalise, const struct stet_program *p,
+                              const struct stet_plan_devices *on, struct stet_err *err)
+{
     struct stet_plan *plan = stet_mem_calloc(1, sizeof *plan);
-    struct stet_err own = STET_ERR_INIT;
+    struct stet_err own = STET_ERR_INIT; /* lowering reads the error back, so there must be one */
     enum stet_rc rc;
 
     *out = NULL;
     if (!plan)
         return stet_fail(err, STET_NO_MEMORY, "out of memory while planning");
-    stet_arena_init(&plan->arena, (size_t)1 << PLAN_CAP_LOG2);
-    if (!err) /* lowering reads the error back, so there must be one */
-        err = &own;
-    rc = STET_OK;
-    if (p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT) {
-        rc = stet_legalize_hlo(&plan->legal, p, err);
-        plan->legalised = rc == STET_OK;
-        p = &plan->legal;
-    }
-    if (rc == STET_OK)
-        rc = make(plan, p, on, err);
+    stet_arena_init(&plan->arena, cap);
+    rc = make_legal(plan, make_plan, legalise, p, on, err ? err : &own);
     if (rc != STET_OK) {
         stet_plan_free(plan);
         return rc;

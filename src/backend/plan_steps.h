@@ -67,6 +67,14 @@ struct stet_plan {
     uint64_t most_turns; /* of all loops in one run; 0: any number */
 };
 
+/* Makes a plan of a program, which is StableHLO if it was `legalised`. */
+typedef enum stet_rc stet_plan_make_fn(struct stet_plan *plan, const struct stet_program *p,
+                                       const struct stet_plan_devices *on, struct stet_err *err);
+/* Allocates a plan whose arena takes up to `cap` bytes, and has it made. `legalise`: HLO is made
+ * StableHLO first. */
+enum stet_rc stet_plan_new_by(struct stet_plan **out, stet_plan_make_fn *make, size_t cap,
+                              bool legalise, const struct stet_program *p,
+                              const struct stet_plan_devices *on, struct stet_err *err);
 /* Fills the plan's description of the program's arguments and results, of all lanes. */
 enum stet_rc stet_plan_describe(struct stet_plan *plan, struct stet_lower *l,
                                 const struct stet_shape *in, uint32_t in_count,

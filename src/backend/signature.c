@@ -4,8 +4,6 @@
 
 #include "backend/lower.h"
 #include "backend/plan_steps.h"
-#include "base/mem.h"
-#include "legalize/hlo_to_stablehlo.h"
 
 enum { SIGNATURE_CAP_LOG2 = 34 };
 
@@ -116,37 +114,12 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
     return stet_plan_describe(plan, &l, in.shapes, in.count, out.shapes, out.count);
 }
 
-/* Several devices: the sharding of a result may follow from the operations that make it, and those
- * are searched in StableHLO. */
-static enum stet_rc make_legal(struct stet_plan *plan, const struct stet_program *p,
-                               const struct stet_plan_devices *on, struct stet_err *err)
-{
-    bool hlo = p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT;
-
-    if (hlo && on->replicas * on->partitions > 1) {
-        TRY(stet_legalize_hlo(&plan->legal, p, err));
-        plan->legalised = true;
-        p = &plan->legal;
-    }
-    return make(plan, p, on, err);
-}
-
 enum stet_rc stet_plan_new_border(struct stet_plan **out, const struct stet_program *p,
                                   const struct stet_plan_devices *on, struct stet_err *err)
 {
-    struct stet_plan *plan = stet_mem_calloc(1, sizeof *plan);
-    struct stet_err own = STET_ERR_INIT;
-    enum stet_rc rc;
+    /* the sharding of a result may follow from the operations that make it, and those are searched
+     * in StableHLO */
+    bool sharded = on->replicas * on->partitions > 1;
 
-    *out = NULL;
-    if (!plan)
-        return stet_fail(err, STET_NO_MEMORY, "out of memory while planning");
-    stet_arena_init(&plan->arena, (size_t)1 << SIGNATURE_CAP_LOG2);
-    rc = make_legal(plan, p, on, err ? err : &own);
-    if (rc != STET_OK) {
-        stet_plan_free(plan);
-        return rc;
-    }
-    *out = plan;
-    return STET_OK;
+    return stet_plan_new_by(out, make, (size_t)1 << SIGNATURE_CAP_LOG2, sharded, p, on, err);
 }

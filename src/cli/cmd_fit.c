@@ -118,10 +118,42 @@ static bool take_subject(struct stet_fit_options *o, const struct stet_args *arg
     return true;
 }
 
+/* Options that are read after all of them are there. */
+struct texts {
+    const char *jobs, *memory, *range, *values, *timeout;
+};
+
+/* Why the options cannot be used together or as they are; NULL if they can. */
+static const char *read_texts(struct stet_fit_options *o, const struct texts *t,
+                              const struct stet_args *args)
+{
+    if (!o->topology)
+        return "--topology is missing: v6e:2x4, for example";
+    if (!take_subject(o, args))
+        return "takes one run, or a command behind --";
+    if (o->zeros && !o->command)
+        return "--zeros is for a command; the run is finished";
+    if (t->memory && !(o->memory = bytes_of(t->memory)))
+        return "--memory is a size such as 31.2G";
+    if (!o->contract && stet_fs_exists(STET_CONTRACT_FILE))
+        o->contract = STET_CONTRACT_FILE;
+    o->jobs = stet_warm_jobs(t->jobs);
+    if (!o->jobs)
+        return "--jobs is a number of processes, 1 to 64";
+    if (!stet_warm_limit(t->timeout, &o->limit_ns))
+        return "--timeout is a time such as 90s or 10m";
+    if ((t->range || t->values) && !o->command)
+        return "--search and --sweep need a command behind --";
+    if (t->range && t->values)
+        return "either --search or --sweep";
+    return NULL;
+}
+
 int cmd_fit(int argc, char **argv)
 {
     struct stet_fit_options o = {0};
-    const char *jobs = NULL, *memory = NULL, *range = NULL, *values = NULL, *timeout = NULL;
+    struct texts t = {0};
+    const char *wrong;
     bool all = false;
     int code;
     const struct stet_option options[] = {
@@ -135,19 +167,20 @@ int cmd_fit(int argc, char **argv)
          "also measure compile time by line and by repeated block, which takes longer",
          STET_OPTION_FLAG, &o.lines},
         {"search", "NAME=A..B", "the largest value of an argument or variable that fits",
-         STET_OPTION_VALUE, &range},
-        {"sweep", "NAME=A..B|A,B…", "a table of such values", STET_OPTION_VALUE, &values},
+         STET_OPTION_VALUE, &t.range},
+        {"sweep", "NAME=A..B|A,B…", "a table of such values", STET_OPTION_VALUE, &t.values},
         {"target", "GPU|FILE", "CUDA: the device, \"H100 80GB HBM3\", or its GpuTargetConfigProto",
          STET_OPTION_VALUE, &o.target},
         {"plugin", "FILE", "this compiler instead of the one that the command's Python has",
          STET_OPTION_VALUE, &o.plugin},
         {"memory", "SIZE", "what a device has, instead of what its plugin says: 31.2G",
-         STET_OPTION_VALUE, &memory},
+         STET_OPTION_VALUE, &t.memory},
         {"contract", "FILE", "also check the run against this contract", STET_OPTION_VALUE,
          &o.contract},
-        {"jobs", "N", "number of processes (default: one per processor)", STET_OPTION_VALUE, &jobs},
+        {"jobs", "N", "number of processes (default: one per processor)", STET_OPTION_VALUE,
+         &t.jobs},
         {"timeout", "TIME", "give up a program that takes longer: 90s, 10m, 2h", STET_OPTION_VALUE,
-         &timeout},
+         &t.timeout},
         {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE, &o.store},
         {"no-store", NULL, "keep no executables", STET_OPTION_FLAG, &o.no_store},
         {"all", NULL, "list every program", STET_OPTION_FLAG, &all},
@@ -158,28 +191,13 @@ int cmd_fit(int argc, char **argv)
 
     if (done >= 0)
         return done;
-    if (!o.topology)
-        return stet_cli_usage_error(&usage, "--topology is missing: v6e:2x4, for example");
-    if (!take_subject(&o, &args))
-        return stet_cli_usage_error(&usage, "takes one run, or a command behind --");
-    if (o.zeros && !o.command)
-        return stet_cli_usage_error(&usage, "--zeros is for a command; the run is finished");
-    if (memory && !(o.memory = bytes_of(memory)))
-        return stet_cli_usage_error(&usage, "--memory is a size such as 31.2G");
-    if (!o.contract && stet_fs_exists(STET_CONTRACT_FILE))
-        o.contract = STET_CONTRACT_FILE;
-    o.jobs = stet_warm_jobs(jobs);
-    if (!o.jobs)
-        return stet_cli_usage_error(&usage, "--jobs is a number of processes, 1 to 64");
-    if (!stet_warm_limit(timeout, &o.limit_ns))
-        return stet_cli_usage_error(&usage, "--timeout is a time such as 90s or 10m");
-    if ((range || values) && !o.command)
-        return stet_cli_usage_error(&usage, "--search and --sweep need a command behind --");
-    if (range && values)
-        return stet_cli_usage_error(&usage, "either --search or --sweep");
+    wrong = read_texts(&o, &t, &args);
+    if (wrong)
+        return stet_cli_usage_error(&usage, wrong);
     stet_stop_catch();
-    code = range || values ? search(&o, range ? range : values, values != NULL, args.format, all)
-                           : fit(&o, args.format, all);
+    code = t.range || t.values
+               ? search(&o, t.range ? t.range : t.values, t.values != NULL, args.format, all)
+               : fit(&o, args.format, all);
     stet_stop_obey();
     return code;
 }

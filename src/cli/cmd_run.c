@@ -340,20 +340,36 @@ static const char *check_wishes(struct wishes *w)
     return NULL;
 }
 
-int cmd_run(int argc, char **argv)
+static const struct stet_usage run_usage = {
+    "stet run [options] -- COMMAND [argument…]",
+    "Runs COMMAND with Stet's layer between its framework and the compiler plugin, in every\n"
+    "process it starts. Nothing in COMMAND changes: standard input and output, the terminal,\n"
+    "signals and the exit code are its own. The recorded run is listed by `stet runs`; see\n"
+    "`stet explain` and `stet show`.",
+    "run",
+};
+
+static int checked_run(struct wishes *w, struct stet_args *args)
 {
-    static const struct stet_usage usage = {
-        "stet run [options] -- COMMAND [argument…]",
-        "Runs COMMAND with Stet's layer between its framework and the compiler plugin, in every\n"
-        "process it starts. Nothing in COMMAND changes: standard input and output, the terminal,\n"
-        "signals and the exit code are its own. The recorded run is listed by `stet runs`; see\n"
-        "`stet explain` and `stet show`.",
-        "run",
-    };
     static struct run r;
     struct stet_err err = STET_ERR_INIT;
+    const char *wrong = check_wishes(w);
+
+    if (wrong)
+        return stet_cli_usage_error(&run_usage, wrong);
+    if (!take_command(&r, args))
+        return stet_cli_usage_error(&run_usage, "no command to run");
+    if (w->contract &&
+        stet_contract_follow_open(&r.contract, w->contract, w->on_breach, &err) != STET_OK) {
+        stet_cli_complain(&err);
+        return STET_EXIT_USAGE;
+    }
+    return run(&r, w);
+}
+
+int cmd_run(int argc, char **argv)
+{
     struct wishes w = {0};
-    const char *wrong;
     const struct stet_option options[] = {
         {"cpu", "[=N]", "run on the embedded CPU backend, with N devices (default 1)",
          STET_OPTION_MAYBE, &w.cpu},
@@ -394,21 +410,9 @@ int cmd_run(int argc, char **argv)
         {0},
     };
     struct stet_args args;
-    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, true);
+    int done = stet_cli_args_parse(&args, argc, argv, &run_usage, options, true);
 
-    if (done >= 0)
-        return done;
-    wrong = check_wishes(&w);
-    if (wrong)
-        return stet_cli_usage_error(&usage, wrong);
-    if (!take_command(&r, &args))
-        return stet_cli_usage_error(&usage, "no command to run");
-    if (w.contract &&
-        stet_contract_follow_open(&r.contract, w.contract, w.on_breach, &err) != STET_OK) {
-        stet_cli_complain(&err);
-        return STET_EXIT_USAGE;
-    }
-    return run(&r, &w);
+    return done >= 0 ? done : checked_run(&w, &args);
 }
 
 int cmd_test(int argc, char **argv)

@@ -279,32 +279,94 @@ void stet_flow_after_if(struct stet_flow_walk *w, stet_python_ref n)
     any_alternative(w, test, excludes_tensor);
 }
 
+/* What the test of an `if` or `elif` asks, before its blocks run. */
+struct asked {
+    stet_python_ref test;
+    bool compiling;           /* whether the code is being compiled */
+    bool negated;             /* ...or rather whether it is not */
+    bool once;                /* it is true in one turn only */
+    uint32_t then, otherwise; /* the guards while it is true, and while it is false */
+    uint32_t outer;           /* the guard around it */
+};
+
+static struct asked ask(struct stet_flow_walk *w, stet_python_ref test)
+{
+    bool compiling = stet_flow_means(w, test, PY_MEANS_COMPILING), unless = false;
+    uint32_t guard = w->guard ? 0 : stet_flow_guard(w, test, &unless);
+    uint32_t denial = guard ? stet_flow_denial(w, guard) : 0;
+    uint32_t then = unless ? guard : denial, otherwise = unless ? denial : guard;
+
+    return (struct asked){.test = test,
+                          .compiling = compiling,
+                          .negated = compiling && is_negated(w, test),
+                          .once = guards_once(w, test),
+                          .then = then ? then : w->guard,
+                          .otherwise = otherwise ? otherwise : w->guard,
+                          .outer = w->guard};
+}
+
+static void run_test(struct stet_flow_walk *w, const struct asked *q)
+{
+    w->quiet += q->negated;
+    w->guard = q->then;
+    stet_flow_eval(w, q->test);
+    stet_flow_condition(w, q->test);
+    w->guard = q->outer;
+    w->quiet -= q->negated;
+}
+
+static void run_then(struct stet_flow_walk *w, const struct asked *q, stet_python_ref block)
+{
+    bool silent = q->negated || shuts_itself(w, q->test, block) || stet_flow_fails(w, block);
+    bool absent = asks_absent(w, q->test);
+    uint64_t given = w->given;
+
+    if (stet_flow_is_never(w, q->test))
+        return;
+    w->guard = q->then;
+    w->quiet += silent;
+    w->once += q->once;
+    w->absent += absent;
+    w->given |= needs_given(w, q->test);
+    run_checked(w, q->test, block);
+    w->given = given;
+    w->absent -= absent;
+    w->once -= q->once;
+    w->quiet -= silent;
+    w->guard = q->outer;
+}
+
+/* An `elif` or `else` of the statement n. */
+static void run_else(struct stet_flow_walk *w, const struct asked *q, stet_python_ref n,
+                     stet_python_ref way)
+{
+    const struct stet_python_ast *a = w->ast;
+    bool silent = (q->compiling && !q->negated) ||
+                  (stet_python_kind(a, way) == PY_ELSE &&
+                   stet_flow_fails(w, stet_python_field(a, way, PY_FIELD_BODY)));
+
+    w->guard = q->otherwise;
+    w->quiet += silent;
+    run_otherwise(w, n, way);
+    w->quiet -= silent;
+    w->guard = q->outer;
+}
+
 void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
-    bool about_compiling = stet_flow_means(w, test, PY_MEANS_COMPILING);
-    bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
-    bool asked = stet_flow_asks_variable(w, test);
-    bool periodic, silent, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
+    struct asked q = ask(w, test);
+    bool variable = stet_flow_asks_variable(w, test);
+    bool periodic, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
-    uint64_t given = w->given;
-    bool unless = false;
-    uint32_t outer_guard = w->guard, guard = outer_guard ? 0 : stet_flow_guard(w, test, &unless);
-    uint32_t denial = guard ? stet_flow_denial(w, guard) : 0;
-    uint32_t then = unless ? guard : denial, otherwise = unless ? denial : guard;
     uint64_t deps;
 
-    w->quiet += negated;
-    w->guard = then ? then : outer_guard;
-    stet_flow_eval(w, test);
-    stet_flow_condition(w, test);
-    w->guard = outer_guard;
-    w->quiet -= negated;
+    run_test(w, &q);
     periodic =
         stet_flow_every_n(w, test, &deps) || stet_flow_asks_rank(w, test) || counts_turns(w, test);
     w->branches++;
-    w->asked += asked;
+    w->asked += variable;
     w->periodic += periodic;
     for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         if (stet_python_kind(a, n) == PY_IF) { /* an elif belongs to its if */
@@ -312,40 +374,13 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
             w->if_open = !closed;
         }
         w->branch_start = stet_python_at(a, c)->start;
-        switch (stet_python_kind(a, c)) {
-        case PY_BLOCK:
-            if (stet_flow_is_never(w, test))
-                break;
-            silent = negated || shuts_itself(w, test, c) || stet_flow_fails(w, c);
-            w->guard = then ? then : outer_guard;
-            w->quiet += silent;
-            w->once += once;
-            w->absent += asks_absent(w, test);
-            w->given |= needs_given(w, test);
-            run_checked(w, test, c);
-            w->given = given;
-            w->absent -= asks_absent(w, test);
-            w->once -= once;
-            w->quiet -= silent;
-            w->guard = outer_guard;
-            break;
-        case PY_ELIF:
-        case PY_ELSE:
-            w->guard = otherwise ? otherwise : outer_guard;
-            silent = (about_compiling && !negated) ||
-                     (stet_python_kind(a, c) == PY_ELSE &&
-                      stet_flow_fails(w, stet_python_field(a, c, PY_FIELD_BODY)));
-            w->quiet += silent;
-            run_otherwise(w, n, c);
-            w->quiet -= silent;
-            w->guard = outer_guard;
-            break;
-        default:
-            break;
-        }
+        if (stet_python_kind(a, c) == PY_BLOCK)
+            run_then(w, &q, c);
+        else if (stet_python_kind(a, c) == PY_ELIF || stet_python_kind(a, c) == PY_ELSE)
+            run_else(w, &q, n, c);
     }
     w->periodic -= periodic;
-    w->asked -= asked;
+    w->asked -= variable;
     w->branches--;
     w->if_start = if_start;
     w->branch_start = branch_start;

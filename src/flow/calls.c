@@ -350,48 +350,51 @@ static bool is_question(const struct stet_flow_walk *w, stet_python_ref call,
            memchr(dotted.ptr + torch, '.', dotted.len - torch);
 }
 
+/* What a function that computes on a device gives. `args`: its arguments, joined. */
+static struct stet_flow_value of_device(struct stet_flow_walk *w, stet_python_ref n,
+                                        struct stet_view dotted, struct stet_flow_value args)
+{
+    struct stet_view last = stet_python_callee(w->module, n);
+    stet_python_ref first = stet_python_argument(w->module, n, 0);
+    enum stet_python_meaning meaning = stet_python_library_meaning(dotted);
+    struct stet_flow_value v = {.kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS};
+
+    if (meaning == PY_MEANS_SUMS_AXIS && stet_python_kind(w->ast, first) == PY_INTEGER)
+        return python; /* the number of devices along the axis */
+    if (is_question(w, n, dotted))
+        return python;
+    if (args.kind == FLOW_V_SHAPE && stet_view_starts(dotted, "torch.") &&
+        !stet_python_keyword(w->module, n, STET_VIEW("device")) &&
+        (meaning == PY_MEANS_CONVERTS || makes_of_list(w, n, dotted) ||
+         (stet_flow_value_of(w, first).f.traits & FLOW_TRAIT_HOST) ||
+         (stet_flow_value_of(w, first).kind == FLOW_V_SHAPE && !makes_array(w, n, dotted))))
+        return args; /* torch.tensor(x.shape), torch.div(h, 2): sizes, on the host */
+    v.flags = result_flags(last);
+    if (stet_flow_fixes_size(w, n))
+        v.flags &= (uint8_t)~FLOW_DYNAMIC; /* jnp.nonzero(x, size=n) */
+    if (stet_python_library_method(last) == PY_GIVES_PARTS)
+        v.flags |= FLOW_TREE;
+    return v;
+}
+
 /* A function of jax, torch or numpy; true when it is one. */
 static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct stet_view dotted,
                          struct stet_flow_value *out)
 {
-    struct stet_view last = stet_python_callee(w->module, n);
-    struct stet_flow_value args = of_arguments(w, n),
-                           first = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
+    struct stet_flow_value args = of_arguments(w, n);
     enum stet_python_effect effect = stet_python_library(dotted);
 
-    if (effect == PY_GIVES_SCALAR && stet_python_compares(last))
+    if (effect == PY_GIVES_SCALAR && stet_python_compares(stet_python_callee(w->module, n)))
         effect = PY_GIVES_DEVICE; /* torch.equal(x, y): a branch on it is one on the tensors */
     switch (effect) {
     case PY_GIVES_CALLBACK:
     case PY_GIVES_DEVICE:
-        if (stet_python_library_meaning(dotted) == PY_MEANS_SUMS_AXIS &&
-            stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_INTEGER) {
-            *out = python; /* the number of devices along the axis */
-            return true;
-        }
-        if (is_question(w, n, dotted)) {
-            *out = python;
-            return true;
-        }
-        if (args.kind == FLOW_V_SHAPE && stet_view_starts(dotted, "torch.") &&
-            !stet_python_keyword(w->module, n, STET_VIEW("device")) &&
-            (stet_python_library_meaning(dotted) == PY_MEANS_CONVERTS ||
-             makes_of_list(w, n, dotted) || (first.f.traits & FLOW_TRAIT_HOST) ||
-             (first.kind == FLOW_V_SHAPE && !makes_array(w, n, dotted)))) {
-            *out = args; /* torch.tensor(x.shape), torch.div(h, 2): sizes, on the host */
-            return true;
-        }
-        *out = (struct stet_flow_value){.kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS};
-        out->flags = result_flags(last);
-        if (stet_flow_fixes_size(w, n))
-            out->flags &= (uint8_t)~FLOW_DYNAMIC; /* jnp.nonzero(x, size=n) */
-        if (stet_python_library_method(last) == PY_GIVES_PARTS)
-            out->flags |= FLOW_TREE;
-        return true;
+        args = of_device(w, n, dotted, args);
+        break;
     case PY_GIVES_OPAQUE:
-        *out = (struct stet_flow_value){
+        args = (struct stet_flow_value){
             .kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS, .flags = FLOW_WEAK};
-        return true;
+        break;
     case PY_GIVES_SIZE:
         args.kind = args.kind == FLOW_V_TENSOR ? FLOW_V_SHAPE : args.kind;
         break;

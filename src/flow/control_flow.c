@@ -183,10 +183,42 @@ static void run_assert(struct stet_flow_walk *w, stet_python_ref n)
     w->quiet--;
 }
 
+/* A function or a class. */
+static void run_definition(struct stet_flow_walk *w, stet_python_ref n)
+{
+    if (stet_python_kind(w->ast, n) == PY_CLASS)
+        stet_flow_run_block(w, stet_python_field(w->ast, n, PY_FIELD_BODY));
+    else
+        define(w, n);
+}
+
+/* A block that need not run. */
+static void run_branch(struct stet_flow_walk *w, stet_python_ref n)
+{
+    w->branches++;
+    stet_flow_run_block(w, n);
+    w->branches--;
+}
+
+static void run_except(struct stet_flow_walk *w, stet_python_ref n)
+{
+    bool fails = stet_flow_fails(w, stet_python_child_of(w->ast, n, PY_BLOCK));
+
+    w->quiet += fails;
+    run_branch(w, n);
+    w->quiet -= fails;
+}
+
+static void run_raise(struct stet_flow_walk *w, stet_python_ref n)
+{
+    w->quiet++;
+    stet_flow_eval(w, n);
+    w->quiet--;
+}
+
 static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
-    bool fails;
 
     w->statement = n;
     switch (stet_python_kind(a, n)) {
@@ -213,28 +245,17 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
         run_assert(w, n);
         break;
     case PY_DECORATED:
-        if (stet_python_kind(a, stet_python_field(a, n, PY_FIELD_DEFINITION)) == PY_CLASS)
-            stet_flow_run_block(
-                w,
-                stet_python_field(a, stet_python_field(a, n, PY_FIELD_DEFINITION), PY_FIELD_BODY));
-        else
-            define(w, stet_python_field(a, n, PY_FIELD_DEFINITION));
+        run_definition(w, stet_python_field(a, n, PY_FIELD_DEFINITION));
         break;
     case PY_FUNCTION:
-        define(w, n);
-        break;
     case PY_CLASS:
+        run_definition(w, n);
+        break;
     case PY_BLOCK:
-        stet_flow_run_block(
-            w, stet_python_kind(a, n) == PY_BLOCK ? n : stet_python_field(a, n, PY_FIELD_BODY));
+        stet_flow_run_block(w, n);
         break;
     case PY_EXCEPT:
-        fails = stet_flow_fails(w, stet_python_child_of(a, n, PY_BLOCK));
-        w->quiet += fails;
-        w->branches++;
-        stet_flow_run_block(w, n);
-        w->branches--;
-        w->quiet -= fails;
+        run_except(w, n);
         break;
     case PY_TRY:
     case PY_FINALLY:
@@ -242,14 +263,10 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
     case PY_MATCH:
     case PY_CASE:
     case PY_ERROR:
-        w->branches++;
-        stet_flow_run_block(w, n);
-        w->branches--;
+        run_branch(w, n);
         break;
     case PY_RAISE:
-        w->quiet++;
-        stet_flow_eval(w, n);
-        w->quiet--;
+        run_raise(w, n);
         break;
     case PY_IMPORT:
     case PY_IMPORT_FROM:

@@ -12,6 +12,7 @@
 #include "intercept/enforce.h"
 #include "intercept/executable_memory.h"
 #include "intercept/guard.h"
+#include "intercept/layer_number.h"
 #include "intercept/lifting.h"
 #include "intercept/plugin.h"
 #include "intercept/pod.h"
@@ -114,9 +115,8 @@ static bool own_folder(char *out, size_t room)
 static bool read_settings(void)
 {
     const char *dir = getenv("STET_DIR"), *capture = getenv("STET_CAPTURE");
-    const char *store = getenv("STET_STORE"), *memory = getenv("STET_STORE_MEMORY");
-    const char *values = getenv("STET_VALUES");
-    const char *pending = getenv("STET_STORE_PENDING");
+    const char *store = getenv("STET_STORE"), *values = getenv("STET_VALUES");
+    uint64_t bytes;
 
     stet_layer.values = !values || strcmp(values, "off") != 0;
     if (capture && !strcmp(capture, "full"))
@@ -133,10 +133,10 @@ static bool read_settings(void)
     }
     stet_remote_init();
     stet_intercept_lift_init();
-    if (memory && *memory)
-        stet_intercept_memory_limit(strtoull(memory, NULL, 10));
-    if (pending && *pending)
-        stet_intercept_pending_limit(strtoull(pending, NULL, 10));
+    if (stet_layer_number("STET_STORE_MEMORY", &bytes))
+        stet_intercept_memory_limit(bytes);
+    if (stet_layer_number("STET_STORE_PENDING", &bytes))
+        stet_intercept_pending_limit(bytes);
     if (!dir || !*dir)
         return own_folder(stet_layer.dir, sizeof stet_layer.dir);
     return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;

@@ -8,11 +8,10 @@
 #include "base/mem.h"
 #include "intercept/executables.h"
 #include "intercept/layer.h"
+#include "intercept/layer_number.h"
 #include "intercept/lift_family.h"
 #include "intercept/lift_spare.h"
 #include "intercept/writer.h"
-
-#include <stdlib.h>
 
 enum { WAIT_TIMES = 4, WHEN_HIDDEN = -1, CHECKS_MAX = 1000 };
 #define WAIT_NS UINT64_C(5000000000)
@@ -23,10 +22,11 @@ static int wanted = WHEN_HIDDEN;
 
 void stet_intercept_lift_check_init(void)
 {
-    const char *setting = getenv("STET_LIFT_CHECK");
-    long n = setting && *setting ? strtol(setting, NULL, 10) : WHEN_HIDDEN;
+    uint64_t n;
 
-    wanted = n < 0 ? WHEN_HIDDEN : n > CHECKS_MAX ? CHECKS_MAX : (int)n;
+    wanted = WHEN_HIDDEN;
+    if (stet_layer_number("STET_LIFT_CHECK", &n))
+        wanted = n < CHECKS_MAX ? (int)n : CHECKS_MAX;
 }
 
 /* ---- values that hide rounding ---- */

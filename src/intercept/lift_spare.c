@@ -5,9 +5,9 @@
 
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/layer_number.h"
 #include "intercept/threads.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 enum { FORK_MS = 1000, EXIT_MS = 2000, EXIT_TIMES = 4, A_DAY_S = 86400 };
@@ -26,10 +26,9 @@ static unsigned forks; /* a fork is in progress: no job begins meanwhile */
 
 void stet_intercept_lift_spare_init(void)
 {
-    const char *setting = getenv("STET_LIFT_BACKGROUND");
-    unsigned long seconds = setting && *setting ? strtoul(setting, NULL, 10) : EXPECTED_MAX_S;
+    uint64_t seconds = EXPECTED_MAX_S;
 
-    /* a word such as "off" is 0 */
+    stet_layer_number("STET_LIFT_BACKGROUND", &seconds);
     expected_max_ns = UINT64_C(1000000000) * (seconds < A_DAY_S ? seconds : A_DAY_S);
 }
 

@@ -56,7 +56,7 @@ struct stet_view lint_array_library(struct stet_flow_walk *w, stet_python_ref ca
 /* Is the name somewhere inside n? (rules_size.c) */
 bool lint_holds_name(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name);
 /* Of x[n:n + 4], the 4: the slice is as long wherever it starts. 0 for all others: another start of
- * x[n:] is another size, and needs a program of its own (rules_size.c). */
+ * x[n:] is another size, and needs a program of its own (rules_slice.c). */
 stet_python_ref lint_slice_length(const struct stet_flow_walk *w, stet_python_ref start);
 /* Does it touch an array, or call the array libraries? `numbers` are parameters that are none
  * (rules_loop.c). */
@@ -67,7 +67,7 @@ bool lint_takes_self_static(const struct stet_flow_walk *w, uint32_t fn);
 /* Is this place in a function that a decorator of JAX compiles? What it calls becomes part of that
  * program, compiled or not (rules_static.c). */
 bool lint_in_compiled(const struct stet_flow_walk *w);
-/* Is a variable of a loop around this place in it? (rules_size.c) */
+/* Is a variable of a loop around this place in it? (rules_slice.c) */
 bool lint_follows_loop(const struct stet_flow_walk *w, stet_python_ref n);
 /* Is the attribute changed by a method in terms of itself (self.n += 1, self.rate *= 0.9) or in a
  * loop? Others are set again when something else is loaded (rules_baked.c). */

@@ -112,9 +112,8 @@ static bool bakes_bound(struct stet_flow_walk *w, stet_python_ref operand)
 
     operand = stet_python_bare(a, operand);
     if (stet_python_kind(a, operand) != PY_CALL || !w->loops ||
-        !stet_view_is(
-            stet_python_imported(w->module, stet_python_field(a, operand, PY_FIELD_FUNCTION), room),
-            "functools.partial"))
+        stet_python_library_meaning(stet_python_imported(
+            w->module, stet_python_field(a, operand, PY_FIELD_FUNCTION), room)) != PY_MEANS_BINDS)
         return false;
     args = stet_python_field(a, operand, PY_FIELD_ARGUMENTS);
     for (stet_python_ref c = stet_python_child(a, args); c; c = stet_python_next(a, c)) {

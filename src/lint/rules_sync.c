@@ -117,8 +117,7 @@ static bool becomes_text(const struct stet_flow_walk *w, stet_python_ref n)
         case PY_CALL:
             name =
                 stet_python_full_name(w->module, stet_python_field(a, up, PY_FIELD_FUNCTION), room);
-            if (stet_view_is(name, "builtins.str") || stet_view_is(name, "builtins.hash") ||
-                stet_view_is(name, "builtins.repr"))
+            if (stet_python_library_meaning(name) == PY_MEANS_MAKES_TEXT)
                 return true;
             if (stet_python_callee_object(w->module, up) == 0 &&
                 !stet_view_starts(name, "builtins."))
@@ -193,8 +192,8 @@ static bool is_symbol(const struct stet_flow_walk *w, stet_python_ref n)
     for (stet_python_ref up = m->parents[n]; up && stet_python_kind(a, up) != PY_BLOCK;
          up = m->parents[up])
         if (stet_python_kind(a, up) == PY_CALL &&
-            stet_view_is(stet_python_imported(m, stet_python_field(a, up, PY_FIELD_FUNCTION), room),
-                         "torch.cond"))
+            stet_python_library_meaning(stet_python_imported(
+                m, stet_python_field(a, up, PY_FIELD_FUNCTION), room)) == PY_MEANS_TAKES_SYMBOL)
             return true;
     return lint_holds_asserted(w, left);
 }
@@ -480,29 +479,24 @@ static bool is_used_otherwise(struct stet_flow_walk *w, uint32_t name)
     return false;
 }
 
-/* x * random.uniform(0, 1): torch.compile draws these numbers itself, before each call, and the
- * graph takes them as inputs (releases 2.9 and 2.13). Where such a number decides a branch or a
- * size, each outcome has a graph. */
+/* x * random.uniform(0, 1): torch.compile draws the number itself, and the graph takes it as an
+ * input. Where such a number decides a branch or a size, each outcome has a graph. */
 static bool enters_graph(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const drawn[] = {"random.uniform", "random.randint", "random.randrange"};
     const struct stet_python_ast *a = w->ast;
     char room[160];
     struct stet_view name =
         stet_python_imported(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION), room);
     stet_python_ref up = w->module->parents[n];
 
-    for (size_t i = 0; i < sizeof(drawn) / sizeof(*drawn); i++) {
-        if (!stet_view_is(name, drawn[i]))
-            continue;
-        if (stet_python_kind(a, up) == PY_ASSIGNMENT) {
-            uint32_t to = stet_python_name(a, stet_python_field(a, up, PY_FIELD_LEFT));
+    if (!stet_python_drawn(name))
+        return false;
+    if (stet_python_kind(a, up) == PY_ASSIGNMENT) {
+        uint32_t to = stet_python_name(a, stet_python_field(a, up, PY_FIELD_LEFT));
 
-            return to && !is_used_otherwise(w, to);
-        }
-        return is_operand(w, n);
+        return to && !is_used_otherwise(w, to);
     }
-    return false;
+    return is_operand(w, n);
 }
 
 void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)

@@ -284,6 +284,23 @@ static void print_typed(struct stet_buf *out, const struct stet_attr *a)
     stet_print_type(out, stet_attr_type(a));
 }
 
+static void print_text(struct stet_buf *out, const struct stet_attr *a)
+{
+    stet_print_string(out, stet_attr_text(a));
+    if (stet_attr_type(a) && stet_attr_type(a)->kind != STET_TYPE_NONE) {
+        stet_buf_str(out, " : ");
+        stet_print_type(out, stet_attr_type(a));
+    }
+}
+
+static void print_resource(struct stet_buf *out, const struct stet_attr *a)
+{
+    stet_buf_str(out, "dense_resource<");
+    stet_print_name(out, stet_attr_text(a));
+    stet_buf_str(out, "> : ");
+    stet_print_type(out, stet_attr_type(a));
+}
+
 static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned depth)
 {
     if (depth++ == STET_MAX_DEPTH)
@@ -307,11 +324,7 @@ static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned
         print_typed(out, a);
         break;
     case STET_ATTR_STRING:
-        stet_print_string(out, stet_attr_text(a));
-        if (stet_attr_type(a) && stet_attr_type(a)->kind != STET_TYPE_NONE) {
-            stet_buf_str(out, " : ");
-            stet_print_type(out, stet_attr_type(a));
-        }
+        print_text(out, a);
         break;
     case STET_ATTR_SYMBOL:
         print_symbol(out, a);
@@ -335,10 +348,7 @@ static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned
         print_dense_array(out, a);
         break;
     case STET_ATTR_RESOURCE:
-        stet_buf_str(out, "dense_resource<");
-        stet_print_name(out, stet_attr_text(a));
-        stet_buf_str(out, "> : ");
-        stet_print_type(out, stet_attr_type(a));
+        print_resource(out, a);
         break;
     case STET_ATTR_SPARSE:
         print_sparse(out, a);

@@ -315,6 +315,19 @@ static const struct stet_attr *only_field(const struct stet_attr *a)
     return a->count ? a->named[0].value : NULL;
 }
 
+static void print_mesh_axis(struct stet_buf *out, const struct stet_attr *a)
+{
+    print_axis(out, a);
+    stet_buf_printf(out, "=%lld", (long long)integer_of(field(a, "size")));
+}
+
+static void print_per_value(struct stet_buf *out, const struct stet_attr *a)
+{
+    stet_buf_char(out, '<');
+    print_enclosed(out, '[', only_field(a), ']');
+    stet_buf_char(out, '>');
+}
+
 void stet_print_record(struct stet_buf *out, const struct stet_attr *a)
 {
     const struct stet_attr_record *record =
@@ -349,8 +362,7 @@ void stet_print_record(struct stet_buf *out, const struct stet_attr *a)
         print_enclosed(out, '[', only_field(a), ']');
         break;
     case STET_STYLE_SDY_MESH_AXIS:
-        print_axis(out, a);
-        stet_buf_printf(out, "=%lld", (long long)integer_of(field(a, "size")));
+        print_mesh_axis(out, a);
         break;
     case STET_STYLE_SDY_MESH:
         print_sdy_mesh(out, a);
@@ -365,9 +377,7 @@ void stet_print_record(struct stet_buf *out, const struct stet_attr *a)
         print_sharding(out, a);
         break;
     case STET_STYLE_SDY_PER_VALUE:
-        stet_buf_char(out, '<');
-        print_enclosed(out, '[', only_field(a), ']');
-        stet_buf_char(out, '>');
+        print_per_value(out, a);
         break;
     case STET_STYLE_SDY_DIM_MAPPING:
         print_dim_mapping(out, a);

@@ -61,6 +61,10 @@ static const char *const lazy[] = {
 #define LAZY(name) name,
 #include "python/library.def"
 };
+static const char *const drawn[] = {
+#define DRAWN(name) name,
+#include "python/library.def"
+};
 static const struct stet_python_option options[] = {
 #define OPTION(name, what) {name, PY_##what},
 #include "python/library.def"
@@ -233,6 +237,11 @@ bool stet_python_bound(struct stet_view keyword)
 bool stet_python_lazy(struct stet_view name)
 {
     return is_among(lazy, COUNT(lazy), name);
+}
+
+bool stet_python_drawn(struct stet_view dotted)
+{
+    return is_among(drawn, COUNT(drawn), dotted);
 }
 
 const struct stet_python_option *stet_python_option(size_t i)

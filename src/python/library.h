@@ -77,6 +77,9 @@ enum stet_python_meaning {
     PY_MEANS_SEQUENCE,    /* gives a list or tuple of the items of its argument */
     PY_MEANS_CHECKS_TYPE, /* is its first argument an instance of its second? */
     PY_MEANS_PRINTS,
+    PY_MEANS_MAKES_TEXT,     /* gives a text or a hash of its argument, which no program computes */
+    PY_MEANS_BINDS,          /* its first argument, a function, with the others given as they are */
+    PY_MEANS_TAKES_SYMBOL,   /* its first argument is a symbol where torch.export reads the code */
     PY_MEANS_OPENS,          /* opens a file */
     PY_MEANS_GETS_ATTRIBUTE, /* gives the attribute that its second argument names */
     PY_MEANS_SETS_ATTRIBUTE, /* sets it */
@@ -295,6 +298,8 @@ bool stet_python_bound(struct stet_view keyword);
 const struct stet_python_option *stet_python_option(size_t i);
 /* Does a function or method of torch make its numbers a part of a lazy graph? */
 bool stet_python_lazy(struct stet_view name);
+/* Does torch.compile draw the random number of this function itself? */
+bool stet_python_drawn(struct stet_view dotted);
 /* The type of elements that a name of a library, or a text for it, denotes. */
 enum stet_python_dtype stet_python_library_dtype(struct stet_view name);
 /* Finds a function that makes arrays of a given shape by the last part of its name, or NULL. */

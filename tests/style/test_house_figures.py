@@ -28,8 +28,8 @@ class HouseFigures(tree.TreeTest):
         self.assert_fails(GOOD | {"src/low/a.c": 'at = memmem(p, n, "def ", 4);\n'}, "Python readers: 2, more than 1")
 
     def test_knowledge_of_libraries_outside_of_their_list_fails(self):
-        names = 'const char *const names[] = {%s};\n' % ", ".join(['"jax.numpy.where"'] * 7)
-        self.assert_fails(GOOD | {"src/lint/a.c": names}, "library names in code: 7, more than 6")
+        names = 'const char *const names[] = {%s};\n' % ", ".join(['"jax.numpy.where"'] * 2)
+        self.assert_fails(GOOD | {"src/lint/a.c": names}, "library names in code: 2, more than 1")
         self.assert_passes(GOOD | {"src/python/library.def": names, "src/lint/a.c": "/* " + names + " */\n"})
 
     def test_the_table_has_a_column_for_each_tree(self):

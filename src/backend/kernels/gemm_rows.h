@@ -13,6 +13,22 @@
 
 typedef T VEC __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
 
+/* `rows` by `vecs` vectors of sums into c, or added to what is there. */
+static inline __attribute__((always_inline)) void
+NAME(store)(VEC (*sum)[2], T *c, int64_t ldc, bool add, const int rows, const int vecs)
+{
+    UNROLL for (int i = 0; i < rows; i++)
+    {
+        for (int j = 0; j < vecs; j++) {
+            VEC *d = (VEC *)(c + i * ldc + j * NV);
+
+            if (add)
+                sum[i][j] += *d;
+            *d = sum[i][j];
+        }
+    }
+}
+
 /* `rows` by `vecs` vectors of c; a is packed `rows` at a time, a row of b is `bs` after the other.
  */
 static inline __attribute__((always_inline)) void NAME(micro)(const T *a, const T *b, int64_t bs,
@@ -29,16 +45,7 @@ static inline __attribute__((always_inline)) void NAME(micro)(const T *a, const 
         UNROLL for (int i = 0; i < rows; i++) for (int j = 0; j < vecs; j++) sum[i][j] +=
             a[i] * x[j];
     }
-    UNROLL for (int i = 0; i < rows; i++)
-    {
-        for (int j = 0; j < vecs; j++) {
-            VEC *d = (VEC *)(c + i * ldc + j * NV);
-
-            if (add)
-                sum[i][j] += *d;
-            *d = sum[i][j];
-        }
-    }
+    NAME(store)(sum, c, ldc, add, rows, vecs);
 }
 
 #define MICRO(R)                                                                                   \
@@ -84,16 +91,7 @@ NAME(micro_memory)(const T *a, int64_t as, const T *b, int64_t bs, int64_t k, T 
         UNROLL for (int i = 0; i < rows; i++) for (int j = 0; j < vecs; j++) sum[i][j] +=
             p[i][n] * x[j];
     }
-    UNROLL for (int i = 0; i < rows; i++)
-    {
-        for (int j = 0; j < vecs; j++) {
-            VEC *d = (VEC *)(c + i * ldc + j * NV);
-
-            if (add)
-                sum[i][j] += *d;
-            *d = sum[i][j];
-        }
-    }
+    NAME(store)(sum, c, ldc, add, rows, vecs);
 }
 
 #define MICRO(R)                                                                                   \

@@ -200,6 +200,25 @@ static int64_t int_power(enum stet_dtype t, int64_t x, int64_t y)
     return wrapped(t, result);
 }
 
+/* Division by zero gives all ones, and the smallest number divided by -1 itself. */
+static int64_t int_divide(enum stet_dtype t, int64_t x, int64_t y)
+{
+    if (y == 0)
+        return wrapped(t, ~0ull);
+    if (!stet_dtype_is_signed(t))
+        return (int64_t)((uint64_t)x / (uint64_t)y);
+    return y == -1 ? wrapped(t, 0 - (uint64_t)x) : x / y;
+}
+
+static int64_t int_remainder(enum stet_dtype t, int64_t x, int64_t y)
+{
+    if (y == 0)
+        return x;
+    if (!stet_dtype_is_signed(t))
+        return (int64_t)((uint64_t)x % (uint64_t)y);
+    return y == -1 ? 0 : x % y;
+}
+
 static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
 {
     uint64_t a = (uint64_t)x, b = (uint64_t)y;
@@ -216,13 +235,9 @@ static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
     case STET_TILE_MUL:
         return wrapped(t, a * b);
     case STET_TILE_DIV:
-        if (y == 0)
-            return wrapped(t, ~0ull);
-        return sign ? (y == -1 ? wrapped(t, 0 - a) : x / y) : (int64_t)(a / b);
+        return int_divide(t, x, y);
     case STET_TILE_REM:
-        if (y == 0)
-            return x;
-        return sign ? (y == -1 ? 0 : x % y) : (int64_t)(a % b);
+        return int_remainder(t, x, y);
     case STET_TILE_FLOOR_DIV:
         return x / y - (x % y < 0);
     case STET_TILE_FLOOR_REM:
