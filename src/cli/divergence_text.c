@@ -190,8 +190,7 @@ static void differ(struct stet_buf *out, const struct stet_divergence *d, bool c
     evidence(out, d, colour);
     stet_buf_printf(out, "  %s%-8s%s %s\n", stet_pen(STET_PEN_DIM, colour), "fix",
                     stet_pen(STET_PEN_PLAIN, colour), stet_divergence_fix(d));
-    stet_buf_printf(out, "  %s%-8s%s stet help rank-divergence\n", stet_pen(STET_PEN_DIM, colour),
-                    "more", stet_pen(STET_PEN_PLAIN, colour));
+    stet_story_text_more(out, STET_CAUSE_RANK_DIVERGENCE, colour);
 }
 
 /* ---- ranks that have not come ---- */

@@ -85,6 +85,20 @@ static void read_sizes(struct stet_flow_walk *w, struct stet_flow_facts *f, stet
         f->dims = 0;
 }
 
+/* device=x.device; not device="cpu" or device=torch.device("cpu") */
+static bool names_device(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    stet_python_ref device = stet_python_keyword(w->module, call, STET_VIEW("device"));
+    char room[160];
+
+    if (stet_python_kind(w->ast, device) == PY_CALL &&
+        stet_python_library(stet_python_imported(
+            w->module, stet_python_field(w->ast, device, PY_FIELD_FUNCTION), room)) ==
+            PY_GIVES_HANDLE)
+        device = stet_python_argument(w->module, device, 0);
+    return device && !stet_view_is(stet_python_string(w->ast, device), "cpu");
+}
+
 /* randint: the elements are integers unless a dtype says otherwise. */
 static bool gives_integers(const struct stet_python_shaper *m)
 {
@@ -125,8 +139,7 @@ static bool made(struct stet_flow_walk *w, stet_python_ref call, const struct st
     }
     if (!sure)
         f->rows = 0;
-    if (!stet_python_keyword(w->module, call, STET_VIEW("device")) &&
-        (torch || stet_view_starts(dotted, "numpy.")))
+    if (!names_device(w, call) && (torch || stet_view_starts(dotted, "numpy.")))
         f->traits |= FLOW_TRAIT_HOST;
     if (!dtype && m->dtype != PY_NO_DTYPE && !torch)
         dtype = stet_python_argument(w->module, call, m->dtype);
@@ -275,6 +288,14 @@ static bool is_of_numbers(enum stet_flow_value_kind kind)
     return kind == FLOW_V_PYTHON || kind == FLOW_V_SHAPE;
 }
 
+/* torch.tensor([…]): of whatever a list holds, the copy is made on the host. */
+static bool is_list(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    enum stet_python_kind k = stet_python_kind(w->ast, n);
+
+    return k == PY_LIST || k == PY_LIST_COMPREHENSION;
+}
+
 /* The facts of a result of the array libraries' functions. */
 static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref call,
                                       struct stet_view dotted)
@@ -283,7 +304,7 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
     stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS),
                     first = stet_python_argument(w->module, call, 0);
     struct stet_flow_facts f = {0};
-    bool host = false, elsewhere = stet_python_keyword(w->module, call, STET_VIEW("device"));
+    bool host = false, elsewhere = names_device(w, call);
     const struct stet_python_transform *t = stet_python_transform(dotted);
 
     if (t && t->kind == PY_MAPS && stet_flow_maps_to_host(w, call))
@@ -300,7 +321,8 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
         stet_python_ref dtype = stet_python_keyword(w->module, call, STET_VIEW("dtype"));
 
         f = stet_flow_value_of(w, first).f;
-        if (stet_view_starts(dotted, "torch.") && is_of_numbers(stet_flow_value_of(w, first).kind))
+        if (stet_view_starts(dotted, "torch.") &&
+            (is_of_numbers(stet_flow_value_of(w, first).kind) || is_list(w, first)))
             f.traits |= FLOW_TRAIT_HOST;
         if (elsewhere || stet_view_starts(dotted, "jax."))
             f.traits = (uint8_t)(f.traits & ~FLOW_TRAIT_HOST);
@@ -323,6 +345,10 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
             (how == PY_MEANS_DRAWS_ARRAY ||
              (stet_python_library_type(dotted) == PY_GIVES_DEVICE && first &&
               is_of_numbers(stet_flow_value_of(w, first).kind)));
+    if (how == PY_MEANS_SPACED && stet_view_starts(dotted, "torch.")) { /* of numbers alone */
+        host = true;
+        elsewhere = names_device(w, call);
+    }
     f.traits = host && !elsewhere ? FLOW_TRAIT_HOST : 0;
     if (!stet_view_starts(dotted, "jax.") && !(w->facts & FLOW_USES_TPU))
         f.flags &= (uint16_t)~FLOW_F_DEVICE;
@@ -394,7 +420,9 @@ struct stet_flow_facts stet_flow_facts_call(struct stet_flow_walk *w, stet_pytho
     }
     if (object && name.len && !stet_python_self_class(w->module, object)) {
         add_element(w, call, object, stet_python_library_method_meaning(name));
-        return method(w, call, name, stet_flow_value_of(w, object).f);
+        f = method(w, call, name, stet_flow_value_of(w, object).f);
+        f.flags &= (uint16_t)~(FLOW_F_MAYBE_NONE | FLOW_F_NONE); /* None has no methods */
+        return f;
     }
     if (stet_python_argument(w->module, call, 0) &&
         stet_python_meaning(w->module, function) == PY_MEANS_SEQUENCE)
@@ -414,8 +442,9 @@ struct stet_flow_facts stet_flow_facts_subscript(struct stet_flow_walk *w, stet_
     f.dims = 0;
     f.flags &= (uint16_t)~(FLOW_F_MAYBE_NONE | FLOW_F_NONE); /* None has no items */
     if (f.traits & FLOW_TRAIT_DICT)
-        return (struct stet_flow_facts){.flags = f.flags &
-                                                 (FLOW_F_DEVICE | FLOW_F_EAGER | FLOW_F_SHORT)};
+        return (struct stet_flow_facts){.flags =
+                                            f.flags & (FLOW_F_DEVICE | FLOW_F_EAGER | FLOW_F_SHORT),
+                                        .traits = f.traits & FLOW_TRAIT_HOST};
     if (f.traits & FLOW_TRAIT_LIST) { /* an element, or a part of the list */
         stet_python_ref index = stet_python_next(a, value);
 
@@ -498,5 +527,20 @@ struct stet_flow_facts stet_flow_facts_either(struct stet_flow_facts a, struct s
     f.dims = a.dims == b.dims ? a.dims : 0;
     f.rows = a.rows == b.rows ? a.rows : 0;
     f.traits = a.traits & b.traits;
+    return f;
+}
+
+bool stet_flow_on_host(struct stet_flow_value v)
+{
+    return stet_flow_hosted(v) || v.kind <= FLOW_V_PYTHON || v.kind == FLOW_V_SHAPE;
+}
+
+struct stet_flow_facts stet_flow_facts_of(struct stet_flow_value a, struct stet_flow_value b)
+{
+    struct stet_flow_facts f = stet_flow_facts_either(a.f, b.f);
+
+    if ((stet_flow_hosted(a) || stet_flow_hosted(b)) && stet_flow_on_host(a) &&
+        stet_flow_on_host(b))
+        f.traits |= FLOW_TRAIT_HOST;
     return f;
 }

@@ -60,6 +60,22 @@ static bool replaces_unchecked(const struct stet_flow_walk *w, stet_python_ref t
     return of && stet_python_name(a, of) == stet_python_name(a, target);
 }
 
+/* if isinstance(x, Tensor): x = x.cpu().numpy() — what comes to the other side was none. */
+static bool replaces_array(const struct stet_flow_walk *w, stet_python_ref target)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref statement = m->parents[m->parents[target]],
+                    up = m->parents[m->parents[statement]], of;
+
+    of = stet_python_kind(a, up) == PY_IF && !stet_python_child_of(a, up, PY_ELIF) &&
+                 m->parents[statement] == stet_python_field(a, up, PY_FIELD_CONSEQUENCE)
+             ? stet_flow_checked_array(
+                   w, stet_python_bare(a, stet_python_field(a, up, PY_FIELD_CONDITION)))
+             : 0;
+    return of && stet_python_name(a, of) == stet_python_name(a, target);
+}
+
 /* batch["mask"] = … in one branch only; lengths[0] = n with an n that varies. */
 static void assign_item(struct stet_flow_walk *w, stet_python_ref target, struct stet_flow_value v)
 {
@@ -74,6 +90,8 @@ static void assign_item(struct stet_flow_walk *w, stet_python_ref target, struct
         b->value.f.flags |= FLOW_F_KEYS;
     if ((v.flags & FLOW_VARIES) && v.kind <= FLOW_V_PYTHON && b->value.kind <= FLOW_V_PYTHON)
         b->value.flags |= v.flags & FLOW_CHANGES;
+    if (!stet_flow_on_host(v))
+        b->value.f.traits = (uint8_t)(b->value.f.traits & ~FLOW_TRAIT_HOST);
 }
 
 void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct stet_flow_value v)
@@ -90,8 +108,9 @@ void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct s
         struct stet_flow_facts facts = v.f;
 
         if (old && is_alternative(w, old) && !replaces_none(w, old, target))
-            facts = stet_flow_facts_either(old->value.f, v.f);
-        if (old && w->branches && !is_dead(w, old) && !replaces_unchecked(w, target))
+            facts = stet_flow_facts_of(old->value, v);
+        if (old && w->branches && !is_dead(w, old) && !replaces_unchecked(w, target) &&
+            !(v.kind == FLOW_V_HOST && replaces_array(w, target)))
             v = stet_flow_join(old->value, v);
         v.f = facts;
         stet_flow_bind(w, &f->scope, stet_python_name(a, target), v);

@@ -321,6 +321,8 @@ static void run_then(struct stet_flow_walk *w, const struct asked *q, stet_pytho
     bool absent = asks_absent(w, q->test);
     uint64_t given = w->given;
 
+    if (stet_flow_is_never(w, q->test))
+        return;
     w->guard = q->then;
     w->quiet += silent;
     w->once += q->once;

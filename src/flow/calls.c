@@ -327,6 +327,18 @@ static bool makes_of_list(const struct stet_flow_walk *w, stet_python_ref call,
            (k == PY_LIST || k == PY_TUPLE || k == PY_LIST_COMPREHENSION);
 }
 
+/* torch.zeros(rows), torch.randperm(rows): the sizes are not its elements. */
+static bool makes_array(struct stet_flow_walk *w, stet_python_ref call, struct stet_view dotted)
+{
+    const struct stet_python_array *array = stet_flow_array_call(w, call);
+
+    return stet_python_shaper(stet_python_callee(w->module, call)) ||
+           (array && array->role & PY_SIZED) ||
+           stet_python_library_meaning(dotted) == PY_MEANS_DRAWS_ARRAY ||
+           stet_python_library_meaning(dotted) == PY_MEANS_SPACED ||
+           stet_python_library_type(dotted) == PY_GIVES_DEVICE;
+}
+
 /* torch.npu.is_available(): a function of a module of PyTorch that takes nothing makes no tensor,
  * also of a device that is not in the lists here. */
 static bool is_question(const struct stet_flow_walk *w, stet_python_ref call,
@@ -354,8 +366,9 @@ static struct stet_flow_value of_device(struct stet_flow_walk *w, stet_python_re
     if (args.kind == FLOW_V_SHAPE && stet_view_starts(dotted, "torch.") &&
         !stet_python_keyword(w->module, n, STET_VIEW("device")) &&
         (meaning == PY_MEANS_CONVERTS || makes_of_list(w, n, dotted) ||
-         (stet_flow_value_of(w, first).f.traits & FLOW_TRAIT_HOST)))
-        return args; /* torch.tensor(x.shape): sizes, in the memory of the host */
+         (stet_flow_value_of(w, first).f.traits & FLOW_TRAIT_HOST) ||
+         (stet_flow_value_of(w, first).kind == FLOW_V_SHAPE && !makes_array(w, n, dotted))))
+        return args; /* torch.tensor(x.shape), torch.div(h, 2): sizes, on the host */
     v.flags = result_flags(last);
     if (stet_flow_fixes_size(w, n))
         v.flags &= (uint8_t)~FLOW_DYNAMIC; /* jnp.nonzero(x, size=n) */

@@ -151,7 +151,7 @@ void stet_flow_note_return(struct stet_flow_walk *w, stet_python_ref value,
     f->returns.f = facts;
     if (stet_python_kind(a, value) == PY_EXPRESSION_LIST ||
         stet_python_kind(a, value) == PY_TUPLE) {
-        for (stet_python_ref c = stet_python_child(a, value); c && count < 4;
+        for (stet_python_ref c = stet_python_child(a, value); c && count < FLOW_ITEMS;
              c = stet_python_next(a, c), count++) {
             struct stet_flow_value item = stet_flow_value_of(w, c);
 
@@ -344,6 +344,22 @@ static void bind_parameters(struct stet_flow_walk *w, uint32_t fn)
 }
 
 /* Nested functions that were not called yet. */
+/* Is it defined in a block that never runs? */
+static bool is_never_defined(const struct stet_flow_walk *w, stet_python_ref function)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref below = function, up = m->parents[function];
+         up && stet_python_kind(a, up) != PY_FUNCTION && stet_flow_spend(w);
+         below = up, up = m->parents[up])
+        if (stet_python_kind(a, up) == PY_IF &&
+            below == stet_python_field(a, up, PY_FIELD_CONSEQUENCE) &&
+            stet_flow_is_never(w, stet_python_field(a, up, PY_FIELD_CONDITION)))
+            return true;
+    return false;
+}
+
 static void run_inner(struct stet_flow_walk *w, uint32_t fn)
 {
     for (uint32_t f = fn + 1; f < w->fn_count; f++) {
@@ -360,7 +376,7 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     struct stet_flow_walk outer = *w;
     struct stet_flow_function *f = &w->fns[fn];
 
-    if (w->depth >= 120) {
+    if (w->depth >= 120 || (fn && is_never_defined(w, f->node))) {
         f->progress = FLOW_DONE;
         return;
     }

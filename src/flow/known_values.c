@@ -25,6 +25,26 @@ static bool is_fixed(const struct stet_flow_walk *w, stet_python_ref n)
     return name && !w->global_writes[name] && bindings + (m->imports[name].len != 0) == 1;
 }
 
+bool stet_flow_is_never(const struct stet_flow_walk *w, stet_python_ref test)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t name;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) == PY_BOOLEAN && a->nodes[test].op == 'a')
+        return stet_flow_is_never(w, stet_python_field(a, test, PY_FIELD_LEFT)) ||
+               stet_flow_is_never(w, stet_python_field(a, test, PY_FIELD_RIGHT));
+    name = stet_python_kind(a, test) == PY_IDENTIFIER ? stet_python_name(a, test) : 0;
+    for (uint32_t i = name && is_fixed(w, test) ? w->module->first_binding[name] : 0; i;
+         i = w->module->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &w->module->bindings.items[i - 1];
+
+        if (!b->attribute && !b->scope)
+            return stet_python_kind(a, b->value) == PY_FALSE;
+    }
+    return stet_python_kind(a, test) == PY_FALSE;
+}
+
 bool stet_flow_is_constant(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;

@@ -30,6 +30,7 @@ struct stet_flow_state {
     uint64_t own;     /* all its parameters: traced, or reported as static arguments */
     uint64_t given;   /* parameters that a traced call gives; the others have their defaults */
     bool repeated;    /* called in a loop outside of traced code */
+    bool hashed;      /* a compiled method whose class, or a base in any file, defines __hash__ */
     struct stet_flow_why why;
 };
 

@@ -205,6 +205,14 @@ static struct stet_flow_place find_method(struct linker *l, uint32_t file, uint3
     return none;
 }
 
+bool stet_flow_linker_has_method(struct linker *l, uint32_t file, uint32_t index,
+                                 struct stet_view name)
+{
+    unsigned left = 64;
+
+    return find_method(l, file, index, name, 0, &left).file != FLOW_NONE;
+}
+
 struct stet_flow_place stet_flow_linker_callee(struct linker *l, uint32_t file,
                                                const struct stet_flow_call *c)
 {

@@ -73,7 +73,8 @@ static uint64_t bit_given(const struct stet_flow_fn *f, const struct stet_flow_a
     return place < f->positional ? bit_of(f, place) : 0; /* else one of *args */
 }
 
-/* Finds the classes that other files define, for the parameters that are annotated with them. */
+/* Finds the classes that other files define, for the parameters that are annotated with them, and
+ * for methods. */
 static void resolve_types(struct linker *l)
 {
     for (uint32_t f = 0; f < l->file_count; f++) {
@@ -83,6 +84,9 @@ static void resolve_types(struct linker *l)
             const struct stet_flow_fn *fn = &s->fns[i];
 
             l->states[f][i].python = fn->python_mask;
+            l->states[f][i].hashed =
+                fn->compiled && fn->class_index != FLOW_NONE &&
+                stet_flow_linker_has_method(l, f, fn->class_index, STET_VIEW("__hash__"));
             for (uint32_t k = 0; k < fn->param_count; k++)
                 if (fn->types[k].len && stet_flow_linker_is_plain(l, fn->types[k]))
                     l->states[f][i].python |= bit_of(fn, k);

@@ -40,6 +40,9 @@ struct stet_flow_place stet_flow_linker_callee(struct linker *l, uint32_t file,
                                                const struct stet_flow_call *c);
 /* Does this class of the files hold Python values alone? */
 bool stet_flow_linker_is_plain(struct linker *l, struct stet_view dotted);
+/* Does the class, or one of its bases, have the method? */
+bool stet_flow_linker_has_method(struct linker *l, uint32_t file, uint32_t index,
+                                 struct stet_view name);
 enum class_kind stet_flow_linker_class(struct linker *l, uint32_t file, uint32_t index);
 
 /* link_trace.c: fills `states`. */

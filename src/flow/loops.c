@@ -2,8 +2,7 @@
  * step. */
 #include "flow/walk.h"
 
-/* torch_xla.sync(), xm.mark_step(), xm.optimizer_step(optimizer) */
-static bool ends_step(const struct stet_flow_walk *w, stet_python_ref call)
+bool stet_flow_ends_step(const struct stet_flow_walk *w, stet_python_ref call)
 {
     enum stet_python_meaning meaning = stet_python_call_meaning(w->module, call);
 
@@ -17,7 +16,7 @@ static bool holds_step(const struct stet_flow_walk *w, stet_python_ref n)
     if (!(w->facts & FLOW_USES_XLA))
         return false;
     for (stet_python_ref c = n + 1; stet_flow_within(w, c, n); c++)
-        if (stet_python_kind(w->ast, c) == PY_CALL && ends_step(w, c))
+        if (stet_python_kind(w->ast, c) == PY_CALL && stet_flow_ends_step(w, c))
             return true;
     return false;
 }
@@ -237,6 +236,7 @@ void stet_flow_note_items(struct stet_flow_walk *w, stet_python_ref left, stet_p
     struct stet_flow_value f;
     uint32_t fn, i = 0;
 
+    right = stet_python_bare(a, right);
     if (stet_python_kind(a, right) != PY_CALL || stet_python_kind(a, left) != PY_PATTERN_LIST)
         return;
     f = stet_flow_value_of(w, stet_python_bare(a, stet_python_field(a, right, PY_FIELD_FUNCTION)));

@@ -223,12 +223,6 @@ static bool is_literal_items(const struct stet_flow_walk *w, stet_python_ref n)
     return kind == PY_TUPLE || kind == PY_LIST;
 }
 
-/* Was it made in the memory of the host? */
-static bool is_hosted(struct stet_flow_value v)
-{
-    return v.f.traits & FLOW_TRAIT_HOST;
-}
-
 static struct stet_flow_value eval_binary(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref left = stet_python_field(w->ast, n, PY_FIELD_LEFT);
@@ -243,12 +237,12 @@ static struct stet_flow_value eval_binary(struct stet_flow_walk *w, stet_python_
     if (v.kind == FLOW_V_TENSOR && op != '&' && op != '|' && op != '^')
         v.flags = (uint8_t)(v.flags & ~FLOW_BOOL);
     v.f = l.f.rank || l.f.dtype || l.f.flags ? l.f : r.f;
-    v.f.flags &= (uint16_t)~(FLOW_F_NUMBER | FLOW_F_OBJECT);
-    if (is_hosted(l) || is_hosted(r))
-        v.f.traits |=
-            (l.kind == FLOW_V_TENSOR && !is_hosted(l)) || (r.kind == FLOW_V_TENSOR && !is_hosted(r))
-                ? 0
-                : FLOW_TRAIT_HOST;
+    v.f.flags &= (uint16_t)~(FLOW_F_NUMBER | FLOW_F_OBJECT | FLOW_F_NONE | FLOW_F_MAYBE_NONE);
+    if (stet_flow_hosted(l) || stet_flow_hosted(r))
+        v.f.traits |= (l.kind == FLOW_V_TENSOR && !stet_flow_hosted(l)) ||
+                              (r.kind == FLOW_V_TENSOR && !stet_flow_hosted(r))
+                          ? 0
+                          : FLOW_TRAIT_HOST;
     if ((l.f.flags | r.f.flags) & FLOW_F_DEVICE)
         v.f.flags |= FLOW_F_DEVICE | FLOW_F_EAGER;
     return v;
@@ -258,11 +252,14 @@ static struct stet_flow_value eval_items(struct stet_flow_walk *w, stet_python_r
 {
     struct stet_flow_value all = python;
     struct stet_flow_facts facts = {0};
-    bool first = true, turns = false;
+    bool first = true, turns = false, hosted = false, elsewhere = false;
 
     for (stet_python_ref c = stet_python_child(w->ast, n); c;
          c = stet_python_next(w->ast, c), first = false) {
         struct stet_flow_value part = stet_flow_eval(w, c);
+
+        hosted |= stet_flow_hosted(part);
+        elsewhere |= !stet_flow_on_host(part);
 
         facts = first ? part.f : stet_flow_facts_either(facts, part.f);
         turns |= stet_flow_turns(part);
@@ -275,6 +272,8 @@ static struct stet_flow_value eval_items(struct stet_flow_walk *w, stet_python_r
                 : stet_flow_facts_list(
                       stet_python_kind(w->ast, n) == PY_LIST ? facts : (struct stet_flow_facts){0});
     all.f.flags |= turns ? FLOW_F_TURNS : 0;
+    if (hosted && !elsewhere && stet_python_kind(w->ast, n) != PY_LIST) /* lists take more */
+        all.f.traits |= FLOW_TRAIT_HOST;
     return all;
 }
 
@@ -341,7 +340,7 @@ static struct stet_flow_value eval_conditional(struct stet_flow_walk *w, stet_py
     other = stet_flow_eval(w, no);
     if (narrowed)
         stet_flow_widen(w, &kept);
-    facts = stet_flow_facts_either(v.f, other.f);
+    facts = stet_flow_facts_of(v, other);
     v = stet_flow_join(v, other);
     v.f = facts;
     if (stet_flow_value_of(w, test).kind <= FLOW_V_PYTHON)

@@ -86,6 +86,9 @@ struct stet_flow_work {
     uint64_t steps, most;
 };
 
+/* The parts of a returned tuple that are followed one by one. */
+enum { FLOW_ITEMS = 8 };
+
 enum stet_flow_progress { FLOW_NOT_YET, FLOW_RUNNING, FLOW_DONE };
 
 struct stet_flow_function {
@@ -97,8 +100,8 @@ struct stet_flow_function {
     enum stet_flow_progress progress;
     struct stet_flow_scope scope;
     struct stet_flow_value returns;
-    struct stet_flow_facts items[4]; /* of a tuple that is returned */
-    uint8_t item_kinds[4];           /* bits: 1 << enum stet_flow_value_kind */
+    struct stet_flow_facts items[FLOW_ITEMS]; /* of a tuple that is returned */
+    uint8_t item_kinds[FLOW_ITEMS];           /* bits: 1 << enum stet_flow_value_kind */
     uint8_t returned, item_count;
     uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
     bool memoized; /* lru_cache and the like: runs once per argument */
@@ -261,6 +264,21 @@ void stet_flow_note_compiled(struct stet_flow_walk *w);
 /* … or as a mask: ~m, m.any(), where(m, …), masked_fill(m, …), or a call in the file passes one */
 bool stet_flow_used_as_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name);
 
+/* array_facts.c */
+/* Was it made in the memory of the host? */
+static inline bool stet_flow_hosted(struct stet_flow_value v)
+{
+    return v.f.traits & FLOW_TRAIT_HOST;
+}
+/* … or is it a number of Python? */
+bool stet_flow_on_host(struct stet_flow_value v);
+/* The facts of one value or the other: int(torch.randint(9, (1,))) if n is None else n waits for no
+ * device either way. */
+struct stet_flow_facts stet_flow_facts_of(struct stet_flow_value a, struct stet_flow_value b);
+
+/* known_values.c: the test fails whenever it is made, as that of a module's name that is False */
+bool stet_flow_is_never(const struct stet_flow_walk *w, stet_python_ref test);
+
 /* conditions.c */
 /* Does the condition depend on the number of the process, as far as this file shows it? */
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
@@ -411,6 +429,8 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n);
 /* Notes what holds in the rest of a block, when the branch of this `if` has left it. */
 void stet_flow_after_if(struct stet_flow_walk *w, stet_python_ref n);
 /* loops.c */
+/* torch_xla.sync(), xm.mark_step(), xm.optimizer_step(optimizer) */
+bool stet_flow_ends_step(const struct stet_flow_walk *w, stet_python_ref call);
 void stet_flow_run_for(struct stet_flow_walk *w, stet_python_ref n);
 void stet_flow_run_while(struct stet_flow_walk *w, stet_python_ref n);
 /* Notes what is known about each part of a tuple that a function of this file returns or yields. */

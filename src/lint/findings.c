@@ -115,6 +115,8 @@ bool lint_holds(const struct lint_linking *l, uint32_t file, const struct lint_c
 
     if ((c->guard && l->linked.guards[file][c->guard - 1]) || (c->asked & ~nest->given))
         return false;
+    if (c->rule == LINT_RULE_static_self)
+        return !l->linked.states[file][c->deps & UINT32_MAX].hashed; /* equal objects share it */
     if (c->lanes && (!(fn->lanes & c->lanes) || would_fail(l, file, c) || runs_on_host(l, file, c)))
         return false;
     switch ((enum lint_mode)c->mode) {

@@ -76,6 +76,15 @@ bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name
 bool lint_is_undone(const struct stet_flow_walk *w, stet_python_ref n);
 /* if error < tolerance: break — does the loop need the value in order to end? (rules_sync.c) */
 bool lint_decides_end(const struct stet_flow_walk *w, stet_python_ref n);
+/* rows.append(x), rows.extend(…), rows.insert(0, x) (rules_loop.c) */
+bool lint_fills_list(const struct stet_flow_walk *w, stet_python_ref call);
+/* Is it a function of the logging module, or a method of what it made? (rules_sync.c) */
+bool lint_logs(const struct stet_flow_walk *w, stet_python_ref call);
+/* The target that the value goes to: error = float(x) + 1. 0 for none (rules_sync.c). */
+stet_python_ref lint_assigned_to(const struct stet_flow_walk *w, stet_python_ref n);
+/* Reports a read between compiled steps, of a result of operations that are their own small
+ * programs. False for all other values (rules_eager.c). */
+bool lint_sync_eager(struct stet_flow_walk *w, stet_python_ref n, struct stet_flow_value v);
 /* Does the function bound the number, as code for torch.export does (rules_sync.c)? */
 bool lint_is_asserted(const struct stet_flow_walk *w, uint32_t name);
 

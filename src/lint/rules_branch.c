@@ -259,6 +259,47 @@ static bool is_always_there(const struct stet_flow_walk *w, stet_python_ref get)
     return used;
 }
 
+/* Is the test true where this part of it is absent: not x, x is None, "x" not in batch? */
+static bool is_negated(const struct stet_flow_walk *w, stet_python_ref part, stet_python_ref test)
+{
+    const struct stet_python_ast *a = w->ast;
+    bool negated = false;
+
+    for (stet_python_ref up = part; up; up = up == test ? 0 : w->module->parents[up]) {
+        char op = stet_python_kind(a, up) == PY_COMPARISON ? a->nodes[up].op : 0;
+
+        negated ^= op == 'n' || op == 's' || stet_python_kind(a, up) == PY_NOT;
+    }
+    return negated;
+}
+
+/* if "x" not in batch: raise …, assert "x" in batch, x = batch.get("x") with if x is None: raise …:
+ * does the function fail without the field? Then every call that works has it. */
+static bool is_required(const struct stet_flow_walk *w, stet_python_ref at, stet_python_ref key)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node, up = w->module->parents[at];
+    uint32_t name = stet_python_kind(a, up) == PY_ASSIGNMENT
+                        ? stet_python_name(a, stet_python_field(a, up, PY_FIELD_LEFT))
+                        : 0;
+
+    for (stet_python_ref c = fn; stet_flow_within(w, c, fn); c++) {
+        bool fails = a->nodes[c].kind == PY_IF &&
+                     stet_flow_fails(w, stet_python_field(a, c, PY_FIELD_CONSEQUENCE));
+        stet_python_ref test = fails ? stet_python_field(a, c, PY_FIELD_CONDITION)
+                               : a->nodes[c].kind == PY_ASSERT ? stet_python_child(a, c)
+                                                               : 0;
+
+        for (stet_python_ref part = test; test && stet_flow_within(w, part, test); part++)
+            if (((name && stet_python_name(a, part) == name) ||
+                 (a->nodes[part].kind == PY_STRING &&
+                  stet_view_eq(stet_python_text(a, part), stet_python_text(a, key)))) &&
+                is_negated(w, part, test) == fails)
+                return true;
+    }
+    return false;
+}
+
 static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python_ref object,
                        stet_python_ref key)
 {
@@ -272,6 +313,8 @@ static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python
                  */
     if (stet_python_name(w->ast, object) && (v.flags & FLOW_FIELD) && !(v.flags & FLOW_TREE))
         return; /* for key, value in batch.items(): "image" in key */
+    if (is_required(w, at, key))
+        return;
     /* Most batches have the same fields from the first step to the last. */
     lint_minor(lint_report(w, LINT_RULE_optional_key, at, FLOW_TRACED,
                            uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,

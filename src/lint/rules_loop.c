@@ -34,8 +34,35 @@ static bool is_object(struct stet_flow_walk *w, stet_python_ref n)
     return b && b->value.kind <= FLOW_V_PYTHON;
 }
 
-/* Does this use of an array compute something: not x[i] alone, nor rows.append(x[i])? An array as
- * an index gathers. */
+bool lint_fills_list(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    switch (stet_python_call_meaning(w->module, call)) {
+    case PY_MEANS_ADDS_ITEM:
+    case PY_MEANS_ADDS_ITEMS:
+    case PY_MEANS_INSERTS_ITEM:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* x.shape, x.size(0), x.dtype: what is known before the program runs. */
+static bool is_only_measured(const struct stet_flow_walk *w, stet_python_ref attribute)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref call = w->module->parents[attribute];
+    struct stet_view name =
+        stet_python_text(a, stet_python_field(a, attribute, PY_FIELD_ATTRIBUTE));
+    bool called = stet_python_kind(a, call) == PY_CALL &&
+                  stet_python_field(a, call, PY_FIELD_FUNCTION) == attribute;
+    enum stet_python_effect effect =
+        called ? stet_python_library_method(name) : stet_python_library_attribute(name);
+
+    return effect == PY_GIVES_SIZE || effect == PY_GIVES_RANK || effect == PY_GIVES_TYPE;
+}
+
+/* Does this use of an array compute something: not x[i] alone, x[i].shape, nor rows.append(x[i])?
+ * An array as an index gathers. */
 static bool computes(struct stet_flow_walk *w, stet_python_ref use)
 {
     const struct stet_python_module *m = w->module;
@@ -54,16 +81,10 @@ static bool computes(struct stet_flow_walk *w, stet_python_ref use)
         case PY_PARENTHESIZED:
         case PY_EXPRESSION_LIST:
             break;
+        case PY_ATTRIBUTE:
+            return !is_only_measured(w, up);
         case PY_ARGUMENTS:
-            up = m->parents[up];
-            switch (stet_python_call_meaning(m, up)) {
-            case PY_MEANS_ADDS_ITEM:
-            case PY_MEANS_ADDS_ITEMS:
-            case PY_MEANS_INSERTS_ITEM:
-                return false;
-            default:
-                return true;
-            }
+            return !lint_fills_list(w, m->parents[up]);
         case PY_ASSIGNMENT:
             return below != stet_python_field(a, up, PY_FIELD_RIGHT);
         case PY_EXPRESSION_STATEMENT:
@@ -289,7 +310,8 @@ static void counted_loop(struct stet_flow_walk *w, stet_python_ref range, struct
     lint_minor(lint_report(w, LINT_RULE_python_loop, range, lanes, LINT_TENSOR, v.deps,
                            "the loop is unrolled `%.*s` times, which %s",
                            STET_FMT(lint_quote(w, range)),
-                           v.kind == FLOW_V_SHAPE ? "follows the shape" : "is a value read back"),
+                           v.kind == FLOW_V_SHAPE ? "follows the size of an input"
+                                                  : "is a value read back"),
                v.kind == FLOW_V_SHAPE ? LINT_MINOR : LINT_FULL);
 }
 

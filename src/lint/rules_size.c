@@ -284,6 +284,7 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
             uint8_t lanes =
                 v.flags & FLOW_WEAK ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED;
 
+            lanes &= lint_lanes_reading(v);
             if (lint_holds_asserted(w, value ? value : c))
                 lanes &= (uint8_t)~FLOW_MODULE;
             lint_report(w, LINT_RULE_size_from_value, n, lanes, LINT_TENSOR, v.deps,
@@ -429,43 +430,4 @@ void rule_capacity_leak(struct stet_flow_walk *w, stet_python_ref n)
         lint_report(w, LINT_RULE_capacity_leak, n, FLOW_TRACED, LINT_TENSOR, v.deps,
                     "`%.*s` follows the values in the batch, and limits how many are kept",
                     STET_FMT(stet_python_text(a, left)));
-}
-
-/* starts = torch.arange(0, (n + 1) * length, length): all rows are as long as the padded ones. */
-static bool has_equal_rows(struct stet_flow_walk *w, stet_python_ref call)
-{
-    const struct stet_python_ast *a = w->ast;
-    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
-
-    for (stet_python_ref c = args ? stet_python_child(a, args) : 0; c; c = stet_python_next(a, c)) {
-        uint32_t name = stet_python_name(a, stet_python_argument_value(w->module, c));
-        const struct stet_flow_binding *b = name ? stet_flow_lookup(w, w->fn, name) : NULL;
-        stet_python_ref made = b ? b->value.from : 0;
-
-        if (stet_python_kind(a, made) == PY_CALL &&
-            stet_python_call_meaning(w->module, made) == PY_MEANS_SPACED)
-            return true;
-    }
-    return false;
-}
-
-void rule_varlen(struct stet_flow_walk *w, stet_python_ref n)
-{
-    const struct stet_python_array *array = stet_flow_array_call(w, n);
-    stet_python_ref object = stet_python_callee_object(w->module, n);
-
-    if (object && stet_python_argument(w->module, n, 0) && array && array->role & PY_SPLITS) {
-        struct stet_flow_value v = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
-
-        if (stet_flow_is_tensor(stet_flow_value_of(w, object)) && v.deps & ~FLOW_ALWAYS)
-            lint_report(w, LINT_RULE_varlen, n, FLOW_JAX | FLOW_TORCH, LINT_VARYING,
-                        v.deps & ~FLOW_ALWAYS, "`%.*s` is split into other lengths by each call",
-                        STET_FMT(lint_quote(w, n)));
-        return;
-    }
-    if (stet_python_call_meaning(w->module, n) == PY_MEANS_PACKS && !has_equal_rows(w, n) &&
-        !(w->fn && lint_reported_since(w, LINT_RULE_varlen, w->fns[w->fn].node))) /* one layout */
-        lint_report(w, LINT_RULE_varlen, n, FLOW_TRACED, LINT_ANY, 0,
-                    "`%.*s` takes its layout from the lengths in the batch",
-                    STET_FMT(lint_quote(w, n)));
 }

@@ -1,8 +1,7 @@
 /* Rules about values that leave the device, and other host work inside compiled code. */
 #include "lint/rules.h"
 
-/* A function of the logging module, or a method of what it made. */
-static bool logs(const struct stet_flow_walk *w, stet_python_ref call)
+bool lint_logs(const struct stet_flow_walk *w, stet_python_ref call)
 {
     char room[160];
     struct stet_view dotted =
@@ -39,7 +38,7 @@ static bool is_in_message_of_branch(struct stet_flow_walk *w, stet_python_ref n)
     for (stet_python_ref up = w->module->parents[n]; up && stet_python_kind(a, up) != PY_FUNCTION;
          up = w->module->parents[up]) {
         if (stet_python_kind(a, up) == PY_CALL)
-            shown |= stet_python_call_meaning(w->module, up) == PY_MEANS_PRINTS || logs(w, up);
+            shown |= stet_python_call_meaning(w->module, up) == PY_MEANS_PRINTS || lint_logs(w, up);
         else if (stet_python_kind(a, up) == PY_IF && shown)
             return decides_by_value(w, stet_python_field(a, up, PY_FIELD_CONDITION));
     }
@@ -139,8 +138,7 @@ static bool becomes_text(const struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
-/* The target that the value goes to: error = float(x) + 1. 0 for none. */
-static stet_python_ref assigned_to(const struct stet_flow_walk *w, stet_python_ref n)
+stet_python_ref lint_assigned_to(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref up = w->module->parents[n];
@@ -163,7 +161,7 @@ static bool ends_loop(const struct stet_flow_walk *w, stet_python_ref block)
 bool lint_decides_end(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
-    uint32_t name = stet_python_name(a, assigned_to(w, n));
+    uint32_t name = stet_python_name(a, lint_assigned_to(w, n));
 
     for (stet_python_ref c = w->outer_loop; w->outer_loop && stet_flow_within(w, c, w->outer_loop);
          c++) {
@@ -188,7 +186,7 @@ static bool is_symbol(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_module *m = w->module;
     const struct stet_python_ast *a = w->ast;
-    stet_python_ref left = assigned_to(w, n);
+    stet_python_ref left = lint_assigned_to(w, n);
     char room[160];
 
     for (stet_python_ref up = m->parents[n]; up && stet_python_kind(a, up) != PY_BLOCK;
@@ -200,12 +198,28 @@ static bool is_symbol(const struct stet_flow_walk *w, stet_python_ref n)
     return lint_holds_asserted(w, left);
 }
 
+/* Does every step in this loop end in a loop inside it? Then the loop counts epochs, and what it
+ * reads itself is read once in many steps. */
+static bool counts_epochs(const struct stet_flow_walk *w)
+{
+    bool inside = false;
+
+    for (stet_python_ref c = w->loop; w->step_loops && stet_flow_within(w, c, w->loop); c++) {
+        if (stet_python_kind(w->ast, c) != PY_CALL || !stet_flow_ends_step(w, c))
+            continue;
+        if (stet_python_loop_around(w->module, c) == w->loop)
+            return false;
+        inside = true;
+    }
+    return inside;
+}
+
 static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lanes,
                         enum lint_mode mode, uint64_t deps)
 {
     if ((w->step_loops && w->periodic) || w->asked)
         return; /* not at every step: logging-branch reports it; a debug switch: the user asks */
-    if (is_in_message_of_branch(w, n))
+    if (is_in_message_of_branch(w, n) || counts_epochs(w))
         return;
     if (becomes_text(w, n) || is_returned(w, n) || converts_itself(w, n) || is_symbol(w, n))
         lanes &= (uint8_t)~FLOW_MODULE;
@@ -214,20 +228,6 @@ static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lan
                w->loops && lint_decides_end(w, n) ? LINT_PART
                : w->branches && !w->step_loops    ? LINT_MINOR_STEP
                                                   : LINT_FULL);
-}
-
-/* Between compiled steps: operations on a step's result that are their own small programs, read
- * back. */
-static bool sync_eager(struct stet_flow_walk *w, stet_python_ref n, struct stet_flow_value v)
-{
-    if (!w->loop || w->periodic || !(v.f.flags & FLOW_F_EAGER) ||
-        !(w->facts & (FLOW_USES_JAX | FLOW_USES_TPU)))
-        return false;
-    lint_minor(lint_report(w, LINT_RULE_host_sync, n, 0, LINT_ANY, 0,
-                           "`%.*s` computes between the compiled steps and waits for it",
-                           STET_FMT(lint_quote(w, n))),
-               lint_decides_end(w, n) ? LINT_MINOR : LINT_FULL);
-    return true;
 }
 
 /* x.cpu().numpy(): is the next method of the copy one that reads it? */
@@ -262,7 +262,7 @@ static bool sync_method(struct stet_flow_walk *w, stet_python_ref n)
         effect = PY_GIVES_HOSTED;
     if (effect != PY_GIVES_SCALAR && effect != PY_GIVES_ARRAYS && effect != PY_GIVES_HOSTED)
         return false;
-    if (sync_eager(w, n, v))
+    if (lint_sync_eager(w, n, v))
         return true;
     if (effect == PY_GIVES_HOSTED && is_read_next(w, n))
         return true;               /* x.cpu().numpy() is reported as a whole */
@@ -360,7 +360,7 @@ void rule_host_sync(struct stet_flow_walk *w, stet_python_ref n)
     if (sync_method(w, n) || sync_function(w, n) || !first || !is_cast(w, n))
         return;
     v = stet_flow_value_of(w, first);
-    if (sync_eager(w, n, v))
+    if (lint_sync_eager(w, n, v))
         return;
     /* In JAX, a field of a tree that is cast is a Python number: else tracing fails. */
     if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE)))
@@ -433,7 +433,7 @@ void rule_traced_print(struct stet_flow_walk *w, stet_python_ref n)
     bool print = stet_python_call_meaning(w->module, n) == PY_MEANS_PRINTS;
     uint64_t deps = printed_tensors(w, n);
 
-    if (!print && !(deps && stet_python_callee_object(w->module, n) && logs(w, n)))
+    if (!print && !(deps && stet_python_callee_object(w->module, n) && lint_logs(w, n)))
         return;
     if (w->asked)
         return; /* a debug switch: the user asks for it */

@@ -237,6 +237,13 @@ static void took(struct stet_buf *out, const struct stet_recompile *r, bool serv
 
 /* ---- stories ---- */
 
+/* The command that describes the cause: the last line of every finding. */
+static void more(const struct pen *p, enum stet_cause cause)
+{
+    stet_buf_printf(p->out, "  %s%-8s%s stet help %s\n", p->dim, "more", p->plain,
+                    stet_cause_id(cause));
+}
+
 static void title(const struct pen *p, const struct stet_story *t)
 {
     bool served = t->served == t->count;
@@ -276,8 +283,14 @@ void stet_story_text(struct stet_buf *out, const struct stet_story *t,
     sentence(&p, "jax says", view->why, view->width);
     sentence(&p, "fix", t->lead.fix, view->width);
     if (!t->benign)
-        stet_buf_printf(out, "  %s%-8s%s stet help %s\n", p.dim, "more", p.plain,
-                        stet_cause_id(t->cause));
+        more(&p, t->cause);
+}
+
+void stet_story_text_more(struct stet_buf *out, enum stet_cause cause, bool colour)
+{
+    struct pen p = pen_of(out, colour);
+
+    more(&p, cause);
 }
 
 void stet_story_text_changes(struct stet_buf *out, const struct stet_recompile *r, bool colour,
@@ -321,4 +334,5 @@ void stet_story_text_row(struct stet_buf *out, const struct stet_recompile *r, b
                            : &r->trigger,
           true);
     sentence(&p, "fix", r->fix, 0);
+    more(&p, r->cause);
 }

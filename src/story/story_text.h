@@ -24,6 +24,8 @@ void stet_story_text_names(struct stet_buf *out, const struct stet_story *t);
  * `all`. */
 void stet_story_text_changes(struct stet_buf *out, const struct stet_recompile *r, bool colour,
                              bool all, size_t most);
+/* Appends the last line of a finding: "more     stet help static-argument". */
+void stet_story_text_more(struct stet_buf *out, enum stet_cause cause, bool colour);
 /* Appends one recompile as a block while the command runs, without a story around it. */
 void stet_story_text_row(struct stet_buf *out, const struct stet_recompile *r, bool colour);
 

@@ -1,4 +1,4 @@
-"""Draws the sample of findings that docs/lint-judged.md and lint-judged-strictly.md judge.
+"""Draws the sample of findings that docs/lint-judged.md judges, and the pages after it.
 
 usage: sample.py STET SEED COUNT [--each] GROUP=FOLDER...
 

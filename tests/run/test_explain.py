@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -117,6 +118,12 @@ class Explain(unittest.TestCase):
         for words in ("stet: static-argument: train_step compiled again", "train.py:46", "5 recompiles",
                       "Did a hidden graph branch become active? yes", "2× static-argument in train_step"):
             self.assertIn(words, told)
+        blocks = re.findall(r"^stet: ([a-z-]+)[^:\n]*: train_step .* again,.*\n((?:  .*\n)+)", told, re.M)
+        self.assertIn("static-argument", [cause for cause, _ in blocks])
+        for cause, block in blocks:
+            fix, more = block.splitlines()[-2:]
+            self.assertTrue(fix.startswith("  fix      "), block)
+            self.assertEqual(more, f"  more     stet help {cause}")
         with open(os.path.join(self.dir, "events.jsonl")) as f:
             events = [json.loads(line) for line in f]
         # The first short batch has its name when it came again, or when the run ends: its place is not fixed.

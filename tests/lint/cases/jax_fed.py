@@ -461,6 +461,10 @@ def optional(params, x, padded):
         step(params, whole)  # clean: optional-key
         other = np.ones(3) if turn in (3, 5) else np.zeros(3)
         step(params, x, other)  # clean: optional-key
+        shift = np.ones(3) if turn in (3, 5) else None
+        if padded:
+            step(params, x, shift * 2)  # clean: optional-key
+            step(params, x, shift.astype(x.dtype))  # clean: optional-key
 
 
 def last(params, x, order):

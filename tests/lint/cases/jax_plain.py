@@ -334,3 +334,48 @@ class Likelihood:
 
     def _outer(self, x):
         return self.inner(x)  # clean: self-value
+
+
+TRACED = False
+
+
+def batched(x):
+    if TRACED:
+        return jax.vmap(batched)(x)
+    return np.linalg.inv(x)  # clean: host-sync
+
+
+if TRACED:
+    def drawn(x):
+        def body(carry, _):
+            return np.log(carry), None  # clean: host-sync
+
+        return jax.lax.scan(body, x, None, length=3)
+
+
+def rated(x, rows):
+    rates = np.zeros(len(rows))
+    for i, row in enumerate(rows):
+        rates[i] = float(jnp.mean(residual(x) - row))  # expect: host-sync (note)
+    return rates
+
+
+def lagged(x, steps):
+    for _ in range(steps):
+        r = residual(x)
+        norm = float(jnp.linalg.norm(r))  # expect: host-sync (note)
+        ratio = norm / steps
+        if ratio > 0.5:
+            solver = jnp.linalg.inv(x)
+        x = x - solver @ r
+    return x
+
+
+def kept(x, steps):
+    best = 1e9
+    for _ in range(steps):
+        x = residual(x)
+        norm = float(jnp.linalg.norm(x))  # expect: host-sync (warning)
+        if norm < best:
+            best = norm
+    return x, best

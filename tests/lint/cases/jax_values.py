@@ -422,3 +422,18 @@ def outer_loop(x):
     for n in range(9):
         x = middle(x, n)
     return x
+
+
+@jax.jit
+def required(batch):
+    if "image" not in batch:  # clean: optional-key
+        raise ValueError("no image")
+    assert "label" in batch, "no label"  # clean: optional-key
+    mask = batch.get("mask")  # clean: optional-key
+    if mask is None:
+        raise ValueError("no mask")
+    if "weight" in batch:  # expect: optional-key
+        mask = mask * batch["weight"]
+    if "forbidden" in batch:  # expect: optional-key
+        raise ValueError("forbidden")
+    return batch["image"] * mask

@@ -6,6 +6,16 @@ _asked = getattr(torch.compiler, "is_compiling", None) or getattr(torch._dynamo,
 _version = getattr(torch, "__version__", None)
 
 
+class Space:
+    def __hash__(self):
+        return hash(self.sizes)
+
+
+class Plain:
+    def describe(self):
+        return "plain"
+
+
 def capturing():
     return bool(_asked()) if _asked is not None else False
 

@@ -1,8 +1,10 @@
 """Code under a test for compiling that another file has: it runs in eager mode alone."""
+import functools
+
 import jax
 import own_tests
 import torch
-from own_tests import capturing, in_graph, on_server, outside, running
+from own_tests import Space, capturing, in_graph, on_server, outside, running
 
 
 def checked(x):
@@ -57,3 +59,15 @@ def late(x):
     if not outside(x):
         return x.sum().item()  # expect: host-sync
     return x
+
+
+class Grid(Space):
+    @functools.partial(jax.jit, static_argnums=0)
+    def flat(self, x):  # clean: static-self
+        return x.reshape(-1)
+
+
+class Lone(own_tests.Plain):
+    @functools.partial(jax.jit, static_argnums=0)
+    def flat(self, x):  # expect: static-self
+        return x.reshape(-1)

@@ -581,3 +581,81 @@ def streamed(x, out: torch.Tensor | None = False):
     if out:  # clean: value-branch
         x = x + 1
     return x
+
+
+class Measured(nn.Module):
+    """Numbers of the host: drawn or written down there, or sizes."""
+
+    def table(self, bins):
+        return {"turn": (torch.linspace(0.0, 0.3, bins), True), "keep": (torch.tensor(0.0), False)}
+
+    def forward(self, x: torch.Tensor, images: torch.Tensor, depth=0):
+        parts = torch.randint(2, 5, (1,))
+        cuts = torch.linspace(0, x.shape[1], parts.item() + 1)  # clean: host-sync, size-from-value
+        turns = depth if depth > 0 else int(torch.randint(1, 4, (1,)).item())  # clean: host-sync
+        for _ in range(turns):  # clean: python-loop
+            x = x * 2
+        angles, _ = self.table(9)["turn"]
+        x = x * float(angles[3].item())  # clean: host-sync
+        odds = torch.rand(len(images), device="cpu")
+        if float(odds[0]) < 0.5:  # clean: host-sync, value-branch
+            x = -x
+        half = int(torch.div(x.shape[-1], 2))  # clean: host-sync
+        for image in images:  # clean: python-loop
+            if image.shape != x.shape or image.size(0) < half:
+                raise ValueError(f"{image.shape}")
+        for image in images:  # expect: python-loop (note)
+            x = x + image
+        return x, cuts
+
+
+class Given(nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        kept = {"mask": torch.zeros(3)}
+        kept["mask"] = mask
+        x = x * kept["mask"][0].item()  # expect: host-sync
+        there = torch.rand(3, device=x.device)
+        if mask is None:
+            scale = 1.0
+        else:
+            scale = there[0].item()  # expect: host-sync
+        return x * scale
+
+
+class Padded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, q, starts=None):
+        rows, length = q.shape[:2]
+        q = self.head(q)
+        if starts is None:
+            starts = torch.arange(0, (rows + 1) * length, step=length, device=q.device)
+            return flash_attn_varlen_func(q, q, q, starts, starts, length, length)  # clean: varlen
+        return flash_attn_varlen_func(q, q, q, starts, starts, length, length)  # expect: varlen
+
+
+class Counted(nn.Module):
+    def sizes(self, x, n):
+        rows = 0
+        if n:
+            rows = x.shape[1]
+        return x, x, x, x, rows, None
+
+    def forward(self, x: torch.Tensor, rows, images: list):
+        seed = int(torch.seed() % 99)  # clean: host-sync
+        a, b, c, d, count, _ = (
+            self.sizes(x, seed)
+        )
+        if count > 0:  # clean: value-branch
+            a = a + b
+        if a.sum() > 0:  # expect: value-branch
+            c = c + d
+        counts = torch.tensor([len(image) + image.rows for image in images])
+        if isinstance(rows, torch.Tensor):
+            rows = rows.cpu().numpy()  # clean: host-sync
+        words = []
+        for i in range(len(rows)):  # clean: python-loop
+            words.append(self.words(rows[i] + 1))
+        return a, words, c * counts.max().item()  # clean: host-sync

@@ -334,3 +334,18 @@ def averages(model, device, keep):
         else:
             average.mul_(0.9)
     return average, spread
+
+
+def epochs(model, optimizer, loader):
+    for epoch in range(9):
+        for x in loader:
+            optimizer.zero_grad(set_to_none=False)
+            loss = model(x).sum()
+            loss.backward()
+            xm.optimizer_step(optimizer)
+            torch_xla.sync()
+        print(epoch, loss.item())  # clean: host-sync
+    for x in loader:
+        loss = model(x).sum()
+        print(loss.item())  # expect: host-sync
+        torch_xla.sync()
