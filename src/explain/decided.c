@@ -19,17 +19,13 @@ struct asking {
 /* What of an array a cause is about. */
 static enum stet_python_aspect aspect_of(enum stet_cause cause)
 {
-    switch (cause) {
-    case STET_CAUSE_RANK_CHANGE:
+    if (cause == STET_CAUSE_RANK_CHANGE)
         return PY_OF_RANK;
-    case STET_CAUSE_DTYPE_CHANGE:
+    if (stet_cause_is(cause, STET_CAUSE_OF_TYPE))
         return PY_OF_TYPE;
-    case STET_CAUSE_SHARDING_CHANGE:
-    case STET_CAUSE_LAYOUT_CHANGE:
+    if (stet_cause_is(cause, STET_CAUSE_OF_PLACE))
         return PY_OF_PLACE;
-    default:
-        return stet_cause_is(cause, STET_CAUSE_OF_PRESENCE) ? PY_OF_VALUE : PY_OF_SIZE;
-    }
+    return stet_cause_is(cause, STET_CAUSE_OF_PRESENCE) ? PY_OF_VALUE : PY_OF_SIZE;
 }
 
 /* Is it an array that changed as the program did? If a size did, it is the array's. A NumPy array

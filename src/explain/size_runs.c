@@ -7,6 +7,10 @@
 
 #include <stdlib.h>
 
+/* The newest compiles of a group: one with thousands of programs is judged again for each of them.
+ */
+enum { MOST_MEMBERS = 1024 };
+
 /* A compile of the group. Compiles of one size that do not differ in it are one class. */
 struct member {
     uint32_t sighting, class; /* class: the first member of it */
@@ -97,10 +101,8 @@ static uint32_t count_group(const struct stet_history *h, uint32_t last, uint32_
 {
     uint32_t n = 0;
 
-    for (uint32_t i = last, at = count; i != STET_NONE; i = h->sightings[i].before) {
-        at--;
+    for (uint32_t i = last, at = count; at-- > 0; i = h->sightings[i].before)
         all[at] = (struct member){i, at, 0};
-    }
     for (uint32_t i = 0; i < count; i++)
         place(h, all, i, which);
     for (uint32_t i = 0; i < count; i++)
@@ -131,7 +133,7 @@ bool stet_size_runs_make(struct stet_size_runs *out, const struct stet_history *
     bool fine;
 
     *out = (struct stet_size_runs){0};
-    for (uint32_t i = last; i != STET_NONE; i = h->sightings[i].before)
+    for (uint32_t i = last; i != STET_NONE && count < MOST_MEMBERS; i = h->sightings[i].before)
         count++;
     all = stet_mem_calloc((size_t)count + 1, sizeof *all);
     shapes = stet_mem_calloc((size_t)count + 1, sizeof *shapes);

@@ -13,6 +13,16 @@ static bool in_constructor(const struct stet_python_module *m, stet_python_ref n
     return name && stet_python_constructs(stet_python_text(&m->ast, name));
 }
 
+/* Is it the name, or the last part of `blocks.Name`? */
+static bool is_last_part(struct stet_view dotted, struct stet_view name)
+{
+    const char *dot = dotted.len ? memrchr(dotted.ptr, '.', dotted.len) : NULL;
+
+    if (dot)
+        dotted = stet_view_of(dot + 1, (size_t)(dotted.ptr + dotted.len - dot - 1));
+    return stet_view_eq(dotted, name);
+}
+
 /* Is one class the other, or derived from it by name? */
 static bool is_related(const struct stet_python_module *m, stet_python_ref class_node,
                        const struct stet_python_module *other_m, stet_python_ref other)
@@ -27,8 +37,7 @@ static bool is_related(const struct stet_python_module *m, stet_python_ref class
     for (stet_python_ref b = bases ? stet_python_child(&other_m->ast, bases) : 0; b;
          b = stet_python_next(&other_m->ast, b)) {
         base = stet_python_text(&other_m->ast, b);
-        if (name.len && base.len >= name.len &&
-            !memcmp(base.ptr + base.len - name.len, name.ptr, name.len))
+        if (name.len && is_last_part(base, name))
             return true;
     }
     return false;
@@ -312,7 +321,7 @@ static verdict of_library(struct stet_python_trail *t, stet_python_ref n, stet_p
 
 verdict stet_python_trail_attribute(struct stet_python_trail *t, stet_python_ref n)
 {
-    const struct stet_python_module *m = t->x->frame->module, *where = m;
+    const struct stet_python_module *m = t->x->frame->module, *where = m, *its;
     const struct stet_python_ast *a = &m->ast;
     stet_python_ref object = stet_python_field(a, n, PY_FIELD_OBJECT), class_node, method;
     stet_python_ref attribute = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
@@ -338,11 +347,12 @@ verdict stet_python_trail_attribute(struct stet_python_trail *t, stet_python_ref
         seen = stet_python_trail_watch_field(t, where, class_node, name);
     if (seen == PY_SEEN_SAME)
         return stays;
+    its = where; /* that of the property may be another one */
     if (!class_node) {
         v = of_library(t, n, object, name);
-    } else if ((method = property_of(t, &where, class_node, name))) {
+    } else if ((method = property_of(t, &its, class_node, name))) {
         struct stet_python_frame frame = {
-            .module = where, .function = method, .call = n, .caller = t->x->frame, .bound = 1};
+            .module = its, .function = method, .call = n, .caller = t->x->frame, .bound = 1};
 
         v = stet_python_trail_returns(t, &frame);
     } else {
@@ -381,7 +391,7 @@ verdict stet_python_trail_made(struct stet_python_trail *t, stet_python_ref call
         return v;
     }
     if (init) {
-        events_of(t, m, c->definition, head.name, true, &list);
+        events_of(t, c->module, c->definition, head.name, true, &list);
         t->x->frame = &frame;
         v = made_with(t, &list);
         t->x->frame = before;

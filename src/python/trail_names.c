@@ -286,12 +286,8 @@ static verdict reached(struct stet_python_trail *t, const struct stet_python_eve
         return v;
     if (*any && decides.how >= PY_COUNTS) {
         /* how often it runs is a length; whether it runs is this line */
-        v = grows ? decides : stet_python_verdict_at(t, e->node, PY_VARIES);
-        if (grows)
-            return stet_python_verdict_used(t, e->node, v);
-        return stet_python_verdict_join(t, use, v, event_value(t, e)).how == PY_VARIES
-                   ? v
-                   : stet_python_verdict_at(t, e->node, PY_VARIES);
+        return grows ? stet_python_verdict_used(t, e->node, decides)
+                     : stet_python_verdict_at(t, e->node, PY_VARIES);
     }
     v = event_value(t, e);
     if (*any && decides.how == PY_MAY_VARY)

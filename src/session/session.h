@@ -15,7 +15,7 @@
 /* Increase this number when the same run would be explained in another way, in anything that a row
  * of the ledger holds. Runs are then explained again when a command needs them. Another release
  * also explains runs again, with or without a change of this number. */
-enum { STET_EXPLAIN_VERSION = 26 };
+enum { STET_EXPLAIN_VERSION = 27 };
 
 struct stet_session_programs;
 

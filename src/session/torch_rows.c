@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { TORCH_ROWS_VERSION = 6, CHANGES = 8 };
+enum { TORCH_ROWS_VERSION = 7, CHANGES = 8 };
 
 struct row {
     struct stet_recompile recompile;
