@@ -46,10 +46,10 @@ void stet_evidence_arguments(struct stet_history *h, struct stet_finding *f)
     if (!m)
         return;
     list = list_of_all(f);
-    if (list.len && (f->cause == STET_CAUSE_OPTIONAL_KEY || f->cause == STET_CAUSE_PYTHON_LOOP)) {
+    if (list.len && (f->cause == STET_CAUSE_OPTIONAL_KEY || f->cause == STET_CAUSE_PYTHON_LOOP) &&
         stet_finding_hear(h, f, STET_ANSWER(LIST_LENGTH, VALUES, CERTAIN),
                           "%.*s has another number of items, and each is an argument of its own",
-                          STET_FMT(list));
+                          STET_FMT(list))) {
         f->also_count = 0; /* what is done with each of them */
         f->detail = list;
     }

@@ -22,9 +22,9 @@ struct stet_moved {
     bool array;                 /* one of the two is an array */
     bool ranked;                /* both are arrays, of another number of dimensions */
     bool static_argument;       /* an argument that is static for jit */
-    bool typed;        /* an array's dtype or weak type differs, or a number became an array of
-                          another type than jit gives that number */
-    bool settles;      /* typed: of Python, NumPy or weak at first, and now what a device made */
+    bool typed;   /* an array's dtype or weak type differs, or a number became an array of
+                     another type than jit gives that number */
+    bool settles; /* typed: a Python or NumPy value, or a weak type, became an array of a device */
     bool traced_alike; /* jit traces both as the same type: a number, and an array of weak type */
     bool wrapped;      /* an argument of a library's function around the user's */
     bool passed;       /* the user's line passed it, or what holds it, to a library's wrapper: what

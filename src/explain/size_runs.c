@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* The newest compiles of a group: one with thousands of programs is judged again for each of them.
- */
+/* Only the newest compiles of a group are counted: a group may have thousands, and all are looked
+ * at for each of its recompiles. */
 enum { MOST_MEMBERS = 1024 };
 
 /* A compile of the group. Compiles of one size that do not differ in it are one class. */

@@ -419,14 +419,10 @@ static verdict before_turns(struct stet_python_trail *t, const struct stet_pytho
                             stet_python_ref use, bool *covered)
 {
     stet_python_ref loop = loop_back(t, use), outer;
-    struct stet_python_events earlier = {.count = 0};
 
     while (loop && (outer = turning_loop(t, loop)))
         loop = outer;
-    for (uint32_t i = 0; i < list->count; i++)
-        if (!loop || !stet_python_is_inside(t->x->frame->module, list->items[i].node, loop))
-            stet_python_events_add(&earlier, list->items[i]);
-    return reaching(t, &earlier, use, &(struct turns){.loop = 0}, covered);
+    return reaching(t, list, use, &(struct turns){.inner = loop}, covered);
 }
 
 /* A variable of a function around the use, or of a module: what other functions do to it, and what
